@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+// Every limit that is not the user's to set, in one place.
+namespace forebay::limits {
+
+inline constexpr uint64_t kKiB = 1024;
+inline constexpr uint64_t kMiB = 1024 * kKiB;
+inline constexpr uint64_t kGiB = 1024 * kMiB;
+
+// --- what waits for the disk; beyond either bound a sender gets 503 at once
+inline constexpr size_t kCommitQueueEventsMax = 10'000;
+inline constexpr uint64_t kCommitQueueBytesMax = 64 * kMiB;
+
+// --- one event
+inline constexpr uint64_t kBodyBytesMaxDefault = 25 * kMiB;  // GitHub's cap
+inline constexpr uint64_t kBodyBytesMaxCeiling = 48 * kMiB;
+inline constexpr uint64_t kAnswerBytesMax = 4 * kKiB;  // kept of an app's answer, for the operator
+inline constexpr size_t kNameBytesMax = 128;           // sources, upstreams, clusters
+static_assert(kBodyBytesMaxDefault <= kBodyBytesMaxCeiling);
+static_assert(kBodyBytesMaxCeiling < kCommitQueueBytesMax, "the largest event must fit the queue");
+
+// --- what a lane keeps in memory of a backlog that is on disk
+inline constexpr size_t kLaneWindowEntries = 4096;
+inline constexpr uint64_t kLaneFreshBytesMax = 4 * kMiB;  // events not yet forgotten since commit
+inline constexpr size_t kUpstreamsMax = 256;
+inline constexpr uint32_t kConcurrencyMaxCeiling = 10'000;
+
+// --- the admin API
+inline constexpr size_t kPageEventsMax = 1000;
+inline constexpr size_t kPageEventsDefault = 100;
+inline constexpr size_t kScanRecordsMax = 200'000;  // looked at for one page
+inline constexpr size_t kReplayEventsMax = 100'000;
+inline constexpr size_t kAdminBodyBytesMax = 4 * kMiB;
+static_assert(kPageEventsDefault <= kPageEventsMax);
+
+// --- time
+inline constexpr absl::Duration kStatsFlushInterval = absl::Milliseconds(200);
+inline constexpr absl::Duration kMaintenanceInterval = absl::Seconds(1);
+inline constexpr absl::Duration kShutdownGrace = absl::Seconds(5);
+inline constexpr absl::Duration kOwnErrorBackoffMin = absl::Seconds(1);
+inline constexpr absl::Duration kOwnErrorBackoffMax = absl::Seconds(30);
+inline constexpr int kRetryAfterSeconds = 5;  // told to a sender with every 503
+
+}  // namespace forebay::limits
