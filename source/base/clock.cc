@@ -8,7 +8,7 @@ namespace forebay {
 namespace {
 
 class SystemClock final : public Clock {
- public:
+public:
   absl::Time wallNow() const override { return absl::Now(); }
 
   MonotonicTime monotonicNow() const override {

@@ -8,7 +8,7 @@ namespace forebay {
 
 // A point on a clock that never steps. Only differences mean anything; it must never be stored.
 class MonotonicTime {
- public:
+public:
   constexpr MonotonicTime() = default;
   static MonotonicTime fromOrigin(absl::Duration since_origin) {
     return MonotonicTime(since_origin);
@@ -35,7 +35,7 @@ class MonotonicTime {
   friend bool operator>(MonotonicTime a, MonotonicTime b) { return b < a; }
   friend bool operator>=(MonotonicTime a, MonotonicTime b) { return b <= a; }
 
- private:
+private:
   explicit MonotonicTime(absl::Duration since_origin) : since_origin_(since_origin) {}
 
   absl::Duration since_origin_;
@@ -44,7 +44,7 @@ class MonotonicTime {
 // The only way to learn the time. Wall time is for records, due times and signatures; monotonic
 // time is for timeouts and for the breaker. Safe from any thread.
 class Clock {
- public:
+public:
   virtual ~Clock() = default;
   virtual absl::Time wallNow() const = 0;
   virtual MonotonicTime monotonicNow() const = 0;

@@ -9,7 +9,7 @@ enum class LogLevel { Debug, Info, Warn, Error };
 
 // Where our lines go: Envoy's log in production. Safe from any thread.
 class Log {
- public:
+public:
   virtual ~Log() = default;
   virtual void write(LogLevel level, std::string_view message) = 0;
 

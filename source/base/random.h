@@ -7,7 +7,7 @@ namespace forebay {
 // The only source of chance: jitter and the random part of ids. Not for secrets. Each instance
 // belongs to one thread.
 class Random {
- public:
+public:
   virtual ~Random() = default;
   virtual uint64_t next() = 0;
 
@@ -17,11 +17,11 @@ class Random {
 
 // SplitMix64: small, fast, and the same sequence from the same seed on every machine.
 class SeededRandom final : public Random {
- public:
+public:
   explicit SeededRandom(uint64_t seed) : state_(seed) {}
   uint64_t next() override;
 
- private:
+private:
   uint64_t state_;
 };
 

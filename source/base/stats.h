@@ -14,9 +14,7 @@ struct StatSpec {
   std::string_view label[2];  // names of the labels, in order; empty where there is none
   std::string_view help;
 
-  constexpr size_t labelCount() const {
-    return label[1].empty() ? (label[0].empty() ? 0 : 1) : 2;
-  }
+  constexpr size_t labelCount() const { return label[1].empty() ? (label[0].empty() ? 0 : 1) : 2; }
 };
 
 enum class Counter {
@@ -77,7 +75,7 @@ inline constexpr StatSpec kHistograms[] = {
 // Where numbers go. Safe from any thread; cheap, never blocks on Envoy. Label values are given in
 // the order of the table.
 class StatsSink {
- public:
+public:
   using Labels = absl::Span<const std::string_view>;
 
   virtual ~StatsSink() = default;
@@ -88,7 +86,7 @@ class StatsSink {
 
 // For tests and tools.
 class NullStats final : public StatsSink {
- public:
+public:
   void add(Counter, Labels, uint64_t) override {}
   void set(Gauge, Labels, uint64_t) override {}
   void record(Histogram, Labels, uint64_t) override {}

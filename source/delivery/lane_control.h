@@ -24,7 +24,7 @@ struct LaneStatus {
 
 // What an operator sees of the lanes and may do to them. Safe from any thread.
 class LaneControl {
- public:
+public:
   virtual ~LaneControl() = default;
   virtual std::vector<LaneStatus> lanes() = 0;  // in the config's order
   // Both persist. NotFound names the upstream that is not configured; Unavailable when the store

@@ -21,7 +21,7 @@ struct OutgoingRequest {
 };
 
 class OutcomeSink {
- public:
+public:
   virtual ~OutcomeSink() = default;
   // Exactly once per request, on any thread, possibly inside send().
   virtual void onOutcome(uint64_t token, Outcome&& outcome) = 0;
@@ -30,7 +30,7 @@ class OutcomeSink {
 // Carries requests to apps: Envoy's clusters in production, scripted apps in the simulator. Never
 // blocks.
 class Transport {
- public:
+public:
   virtual ~Transport() = default;
   virtual void send(std::vector<OutgoingRequest>&& requests, OutcomeSink& sink) = 0;
 };

@@ -15,7 +15,7 @@ namespace forebay {
 
 // A ULID: 48 bits of milliseconds and 80 of chance, in bytes whose order is the order of time.
 class EventId {
- public:
+public:
   static constexpr size_t kBytes = 16;
   static constexpr size_t kTextLength = 26;
 
@@ -43,7 +43,7 @@ class EventId {
     return H::combine(std::move(state), id.bytes_);
   }
 
- private:
+private:
   friend class EventIdGenerator;
 
   std::array<uint8_t, kBytes> bytes_{};
@@ -52,14 +52,14 @@ class EventId {
 // Makes ids that only ever grow, even within a millisecond and even when the clock steps back.
 // Belongs to one thread.
 class EventIdGenerator {
- public:
+public:
   explicit EventIdGenerator(Random& random) : random_(random) {}
 
   // Every id after this is larger than `id`.
   void continueAfter(const EventId& id);
   EventId next(absl::Time now);
 
- private:
+private:
   Random& random_;
   EventId last_;
 };

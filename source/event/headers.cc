@@ -10,9 +10,18 @@ namespace forebay {
 namespace {
 
 constexpr std::string_view kNeverForwarded[] = {
-    "connection",        "content-length", "expect", "host",
-    "http2-settings",    "keep-alive",     "te",     "proxy-authenticate",
-    "proxy-authorization", "proxy-connection", "trailer", "transfer-encoding",
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "te",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "trailer",
+    "transfer-encoding",
     "upgrade",
 };
 

@@ -13,12 +13,12 @@ namespace forebay {
 // `connection` names), `expect`, framing, and those that Envoy or Forebay would obey or add
 // themselves (`x-envoy-*`, `forebay-*`) may not.
 class ForwardedHeaders {
- public:
+public:
   explicit ForwardedHeaders(const v1::EventRecord& record);
 
   bool allows(std::string_view name) const;
 
- private:
+private:
   absl::flat_hash_set<std::string> named_by_connection_;
 };
 

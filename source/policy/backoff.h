@@ -35,7 +35,7 @@ struct Jitter {
 // The wait before an attempt. `failures` counts the attempts that failed so far, so 1 gives the
 // wait before the second attempt. Never negative, never infinite, whatever the inputs.
 class Backoff {
- public:
+public:
   Backoff(BackoffShape shape, Jitter jitter) : shape_(std::move(shape)), jitter_(jitter) {}
 
   // Without jitter.
@@ -47,7 +47,7 @@ class Backoff {
   // says anything but zero. (A schedule's n-th delay is the wait before the n-th attempt.)
   absl::Duration beforeFirst() const;
 
- private:
+private:
   BackoffShape shape_;
   Jitter jitter_;
 };

@@ -23,7 +23,7 @@ std::string_view breakerStateName(BreakerState state);  // closed, open, half_op
 // probe may go, whose outcome closes it or opens it for longer. A permanent answer is an answer:
 // the app is up. Time is passed in. Belongs to one thread.
 class CircuitBreaker {
- public:
+public:
   explicit CircuitBreaker(const BreakerConfig& config) : config_(config) {}
 
   // Whether an attempt may start now. While half open, true once: call onAttemptStarted() next.
@@ -37,7 +37,7 @@ class CircuitBreaker {
   // When the next probe may go; meaningful while open.
   MonotonicTime probeAt() const { return probe_at_; }
 
- private:
+private:
   BreakerConfig config_;
   bool open_ = false;
   bool probing_ = false;

@@ -34,12 +34,12 @@ absl::StatusOr<ClassifyRule> parseMatch(std::string_view match);
 
 // The contract's table, with the user's rules before it: the first match wins.
 class Classifier {
- public:
+public:
   explicit Classifier(std::vector<ClassifyRule> rules = {}) : rules_(std::move(rules)) {}
 
   Verdict classify(const Outcome& outcome) const;
 
- private:
+private:
   std::vector<ClassifyRule> rules_;
 };
 

@@ -30,16 +30,16 @@ struct Decision {
   enum class Kind { Delivered, Retry, Dead };
 
   Kind kind = Kind::Dead;
-  absl::Time retry_at;        // with Retry
-  absl::Duration delay;       // with Retry
-  std::string because;        // with Retry: "backoff", "retry-after 120s", …; for the operator
+  absl::Time retry_at;   // with Retry
+  absl::Duration delay;  // with Retry
+  std::string because;   // with Retry: "backoff", "retry-after 120s", …; for the operator
   v1::DeadReason reason = v1::DEAD_REASON_NONE;  // with Dead
-  bool retry_after_ignored = false;  // the app sent one that made no sense
+  bool retry_after_ignored = false;              // the app sent one that made no sense
 };
 
 // Decides what follows an attempt. Knows no clock: `now` is the wall time of the outcome.
 class RetryPolicy {
- public:
+public:
   explicit RetryPolicy(const RetryConfig& config)
       : config_(config), backoff_(config.backoff, config.jitter) {}
 
@@ -54,7 +54,7 @@ class RetryPolicy {
 
   const RetryConfig& config() const { return config_; }
 
- private:
+private:
   RetryConfig config_;
   Backoff backoff_;
 };

@@ -26,7 +26,7 @@ struct AppendResult {
 // Told what became of appends, many at a time. Called on the store's own thread (or inside
 // append() when the event is refused at once); must not block, and must outlive the store.
 class AppendSink {
- public:
+public:
   virtual ~AppendSink() = default;
   virtual void onAppended(absl::Span<const AppendResult> results) = 0;
 };
@@ -97,7 +97,7 @@ struct StoreHealth {
 //
 // INVARIANT: an append reported ok survives a crash of the process and of the machine.
 class EventStore {
- public:
+public:
   virtual ~EventStore() = default;
 
   // Takes the event, gives it an id, and tells `sink` once it is on disk or refused: Unavailable
