@@ -7,7 +7,9 @@ namespace forebay {
 
 std::string printable(std::string_view text, size_t bytes_max) {
   const bool cut = text.size() > bytes_max;
-  std::string escaped = absl::CHexEscape(text.substr(0, bytes_max));
+  const std::string_view kept = text.substr(0, bytes_max);
+  // Debian's Abseil has a string_view of its own.
+  std::string escaped = absl::CHexEscape(absl::string_view(kept.data(), kept.size()));
   return cut ? absl::StrCat(escaped, "…") : escaped;
 }
 
