@@ -1,8 +1,9 @@
 // The app behind the benchmark: answers every request 200 with an empty body, on one thread, and
 // keeps a ledger of what arrived.
 //   app [PORT]       listens on 127.0.0.1, on a free port when none is given; prints the port
-// GET /requests      {"requests": N, "body_bytes": N}: cheap, for reading while under load
-// GET /count         the same with "distinct": how many different forebay-event-id were seen
+// GET /requests      {"requests", "events", "body_bytes"}: cheap, for reading while under load.
+//                    Events are the requests with a forebay-event-id
+// GET /count         the same with "distinct": how many different ids were seen
 // GET /reset         back to nothing
 
 #include <arpa/inet.h>
@@ -42,6 +43,7 @@ public:
     ++requests_;
     body_bytes_ += request.body_bytes;
     if (request.event_id.size() == id_bytes) {
+      ++events_;
       std::memcpy(ids_.emplace_back().data(), request.event_id.data(), id_bytes);
     }
   }
@@ -59,6 +61,7 @@ public:
 
   std::string totals() const {
     return "\"requests\": " + std::to_string(requests_) +
+           ", \"events\": " + std::to_string(events_) +
            ", \"body_bytes\": " + std::to_string(body_bytes_);
   }
 
@@ -66,6 +69,7 @@ private:
   static constexpr size_t id_bytes = 26;  // a ULID's text
 
   uint64_t requests_ = 0;
+  uint64_t events_ = 0;
   uint64_t body_bytes_ = 0;
   size_t sorted_ = 0;  // ids before this one are sorted and unique
   std::vector<std::array<char, id_bytes>> ids_;
