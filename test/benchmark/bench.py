@@ -106,8 +106,8 @@ class Bench:
             result["backlog"] = self.envoy.backlog(LIVE)
         result["delivered_per_second"] = result["delivered"] / window
         after = self.envoy.cpu_seconds()
-        result["cpu"] = {name: round((after[name] - cpu.get(name, 0)) / window, 3)
-                         for name in after if after[name] - cpu.get(name, 0) > 0.01 * window}
+        result["cpu_us"] = {name: (after[name] - cpu.get(name, 0)) * 1e6 / result["requests"]
+                            for name in after}
         result["kind"] = kind
         self.errors += result["errors_total"]
         if port_name in (HELD, LIVE):

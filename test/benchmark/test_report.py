@@ -13,7 +13,7 @@ import plot  # noqa: E402
 import report  # noqa: E402
 
 TIMES = {"p50_ms": 0.4, "p99_ms": 1.0}
-ROUND = {"cpu": {"wrk:worker_0": 0.98}}
+ROUND = {"cpu_us": {"wrk:worker_0": 18.5}}
 GOOD = {
     "machine": {
         "quick": False, "body_bytes": 10, "started": "2026-01-01T00:00:00Z", "cores": 2,
