@@ -20,7 +20,9 @@ class Admin:
 
     def raw(self, method, path, params=None, body=None):
         """Status and bytes. `params` with a value of None are left out."""
-        query = urllib.parse.urlencode({k: v for k, v in (params or {}).items() if v is not None})
+        given = {name: value for name, value in (params or {}).items() if value is not None}
+        # A plus stands for itself there, so a space must be %20.
+        query = urllib.parse.urlencode(given, quote_via=urllib.parse.quote)
         target = path + ("?" + query if query else "")
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
