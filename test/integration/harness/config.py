@@ -4,7 +4,7 @@ import copy
 
 from harness.ports import free_port
 
-_MODULE = {"name": "forebay", "do_not_close": True, "metrics_namespace": "forebay"}
+_MODULE = {"name": "forebay", "do_not_close": True}
 _STRUCT = "type.googleapis.com/google.protobuf.Struct"
 _FILTER = "type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3."
 _HCM = (
