@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import sender
+from harness import metrics, sender
 from harness.app import CLOSE, HANG, RESET, Answer
 from harness.config import capture, cluster, per_route, retry, route, upstream
 from harness.waiting import eventually
@@ -198,8 +198,7 @@ def test_app_that_talks_like_envoy(hub, status, body):
 def test_refused(hub):
     """A refused connection is tried again, until there is somebody."""
     sender.capture(hub.port, "/refusing/a", b"x")
-    eventually(lambda: int(hub.admin.by_path("/refusing/a")["attempts"]) >= 2)
-    assert hub.admin.by_path("/refusing/a")["last_outcome"] == "connect"
+    assert hub.admin.wait_attempts("/refusing/a", 2)["last_outcome"] == "connect"
     hub.refusing.start()
     try:
         event = hub.admin.wait_state("/refusing/a", "delivered")
@@ -217,8 +216,7 @@ def test_no_healthy_upstream(hub, name):
     if name == "unhealthy":
         eventually(lambda: hub.admin.stats()["cluster.unhealthy.membership_healthy"] == 0)
     sender.capture(hub.port, path, b"x")
-    eventually(lambda: int(hub.admin.by_path(path)["attempts"]) >= 2)
-    event = hub.admin.by_path(path)
+    event = hub.admin.wait_attempts(path, 2)
     assert (event["state"], event["last_outcome"]) == ("retrying", "no_healthy_upstream")
     if name == "unhealthy":
         hub.app.script("/health", Answer(200))
@@ -233,11 +231,11 @@ def test_unknown_cluster_costs_no_attempt(hub):
     assert (event["state"], int(event["attempts"])) == ("pending", 0)
     assert hub.admin.event(event["id"]).get("attempt_log", []) == []
 
-    def counted():
-        return [line for line in hub.admin.prometheus().splitlines()
-                if "forebay_own_errors" in line and 'missing' in line and not line.endswith(" 0")]
-
-    eventually(counted, what="the stat own_errors")
+    labels = {"upstream": "missing", "reason": "cluster_missing"}
+    eventually(
+        lambda: metrics.value(metrics.parse(hub.admin.prometheus()), "own_errors", **labels),
+        what="the stat own_errors",
+    )
 
 
 def test_unknown_cluster_that_appears(launcher, app):

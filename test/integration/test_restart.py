@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness import sender
+from harness import metrics, sender
 from harness.app import Answer
 from harness.config import capture, cluster, per_route, retry, route, upstream
 
@@ -25,9 +25,7 @@ def test_due_retry_happens_after_it(launcher, app, bounce):
     envoy = launcher.start(launcher.config(app, [lane]))
     sender.capture(envoy.port, "/a", b"body")
     app.wait_for(2, "/a")
-    waiting = envoy.admin.wait_state("/a", "retrying")
-    while int(waiting["attempts"]) < 2:
-        waiting = envoy.admin.wait_state("/a", "retrying")
+    waiting = envoy.admin.wait_attempts("/a", 2)
     bounce(envoy)
     after = envoy.admin.by_path("/a")
     assert after["next_attempt_at"] == waiting["next_attempt_at"]
@@ -59,8 +57,7 @@ def test_attempts_are_not_forgotten(launcher, app, bounce):
     sender.capture(envoy.port, "/a")
     for number in (1, 2):
         app.wait_for(number, "/a")
-        while int(envoy.admin.wait_state("/a", "retrying")["attempts"]) < number:
-            pass
+        envoy.admin.wait_attempts("/a", number)
         bounce(envoy)
     event = envoy.admin.wait_state("/a", "dead")
     assert (event["reason"], int(event["attempts"])) == ("exhausted", 3)
@@ -167,10 +164,8 @@ def test_upstream_that_the_config_lost(launcher, app):
     app.wait_for(1, "/a")
     app.stays_at(0, "/old/a")
     assert envoy.admin.by_path("/old/a")["state"] in ("pending", "retrying")
-    assert 'upstream="old"' in "".join(
-        line for line in envoy.admin.prometheus().splitlines()
-        if "forebay_backlog" in line and line.endswith(" 1")
-    ).replace("forebay_", "")
+    backlog = metrics.parse(envoy.admin.prometheus())
+    assert metrics.value(backlog, "backlog", upstream="old") == 1
     envoy.stop()
     config.routes, config.upstreams = routes, lanes
     envoy.start()

@@ -108,6 +108,16 @@ class Admin:
 
         return eventually(probe, timeout, f"{path} in state {state}")
 
+    def wait_attempts(self, path, count, timeout=10.0):
+        """Waits until `count` attempts of the event that was sent to `path` are written down."""
+
+        def probe():
+            event = self.by_path(path)
+            assert int(event["attempts"]) >= count, event
+            return event
+
+        return eventually(probe, timeout, f"{path} with {count} attempts")
+
     def wait_totals(self, timeout=10.0, **wanted):
         def probe():
             totals = self.totals()

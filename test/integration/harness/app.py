@@ -100,6 +100,7 @@ class App:
     def __init__(self):
         self.port = free_port()
         self.default = Answer()
+        self.chooser = None  # called with each request that has no script; returns an Answer
         self.requests = []
         self.in_flight = 0
         self.in_flight_max = 0
@@ -155,7 +156,7 @@ class App:
     def answer_to(self, request):
         script = self._scripts.get(request.bare_path)
         if not script:
-            return self.default
+            return self.chooser(request) if self.chooser else self.default
         return script.popleft() if len(script) > 1 else script[0]
 
     # --- what it saw

@@ -266,9 +266,9 @@ class LoadSender:
                     connection = Connection(self.port)
                 with self._changed:
                     self.sent.add(key)
-                connection.send(
-                    request_bytes(self.path, self._padding, headers=[("x-key", key)])
-                )
+                # In the path too: a listing shows it, so what is dead can be told by its key.
+                path = f"{self.path}/{key}"
+                connection.send(request_bytes(path, self._padding, headers=[("x-key", key)]))
                 response = connection.response()
             except OSError:
                 if connection is not None:
