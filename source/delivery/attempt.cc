@@ -1,6 +1,6 @@
 #include "source/delivery/attempt.h"
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "absl/time/time.h"
 #include "source/event/headers.h"
 #include "source/event/names.h"
@@ -38,9 +38,9 @@ OutgoingRequest buildRequest(const LeasedEvent& leased, const UpstreamConfig& up
     }
   }
   // Without it Envoy would send the body chunked, which the sender may not have done.
-  headers.emplace_back("content-length", absl::StrCat(record.body().size()));
+  headers.emplace_back("content-length", cat(record.body().size()));
   headers.emplace_back("forebay-event-id", leased.event->id.toString());
-  headers.emplace_back("forebay-attempt", absl::StrCat(attempt));
+  headers.emplace_back("forebay-attempt", cat(attempt));
   headers.emplace_back("forebay-source", record.source());
   headers.emplace_back(
       "forebay-received-at",

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/base/limits.h"
 
 namespace forebay {
@@ -28,7 +28,7 @@ Forwarder::Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies 
       status.pause_reason = record->pause_reason();
     } else {
       deps_.log.error(
-          absl::StrCat("forebay: upstream ", upstream.name,
+          cat("forebay: upstream ", upstream.name,
                        ": can't read whether it was paused: ", record.status().message()));
     }
     absl::MutexLock lock(&status_mutex_);
@@ -91,7 +91,7 @@ void Forwarder::writeSettlements() {
   if (!written.ok()) {
     // The lane keeps its slot, so a store that stays down stops the sending by itself.
     settle_again_at_ = now + absl::Seconds(1);
-    deps_.log.warn(absl::StrCat("forebay: ", unwritten_.size(),
+    deps_.log.warn(cat("forebay: ", unwritten_.size(),
                                 " outcomes wait to be written: ", written.message()));
     return;
   }
@@ -231,7 +231,7 @@ absl::Status Forwarder::setPaused(std::string_view upstream, bool paused, std::s
                                   [&](const LaneStatus& lane) { return lane.name == upstream; });
   if (found == known.end()) {
     return absl::NotFoundError(
-        absl::StrCat("no upstream is called \"", printable(upstream, limits::kNameBytesMax), "\""));
+        cat("no upstream is called \"", printable(upstream, limits::kNameBytesMax), "\""));
   }
   v1::LaneRecord record;
   record.set_paused(paused);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/store/rocks/rocks_store.h"
 
 namespace forebay {
@@ -44,7 +44,7 @@ Engine::~Engine() { stop(); }
 void Engine::warnOfOrphans() {
   for (const auto& [name, totals] : store_->totals()) {
     if (totals.backlog() > 0 && config_.findUpstream(name) == nullptr) {
-      deps_.log.warn(absl::StrCat("forebay: ", totals.backlog(), " events wait for upstream \"",
+      deps_.log.warn(cat("forebay: ", totals.backlog(), " events wait for upstream \"",
                                   printable(name), "\", which the config does not name; they are ",
                                   "kept until it does"));
     }

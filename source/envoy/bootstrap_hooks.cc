@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "absl/strings/str_split.h"
 #include "source/envoy/abi_types.h"
 #include "source/envoy/envoy_log.h"
@@ -16,7 +16,7 @@ Process* processOf(const void* pointer) {
 }
 
 void logUnexpected(std::string_view where) {
-  envoyLog().error(absl::StrCat("forebay: unexpected exception in ", where));
+  envoyLog().error(cat("forebay: unexpected exception in ", where));
 }
 
 template <typename Fn>
@@ -28,11 +28,11 @@ const void* newProcess(void* envoy_config, std::string_view name, std::string_vi
   absl::StatusOr<std::unique_ptr<Process>> process =
       name == "forebay"
           ? Process::create(envoy_config, json)
-          : absl::InvalidArgumentError(absl::StrCat("extension_name: must be \"forebay\" (got \"",
+          : absl::InvalidArgumentError(cat("extension_name: must be \"forebay\" (got \"",
                                                     printable(name), "\")"));
   if (!process.ok()) {
-    for (const std::string_view line : absl::StrSplit(process.status().message(), '\n')) {
-      envoyLog().error(absl::StrCat("forebay: ", line));
+    for (const absl::string_view line : absl::StrSplit(process.status().message(), '\n')) {
+      envoyLog().error(cat("forebay: ", line));
     }
     return nullptr;
   }

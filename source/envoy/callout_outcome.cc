@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/base/limits.h"
 #include "source/base/log.h"
 #include "source/envoy/abi_types.h"
@@ -25,7 +25,7 @@ Answer readAnswer(absl::Span<const FbHeader> headers, absl::Span<const FbBuffer>
   for (const FbHeader& header : headers) {
     const std::string_view name = nameOf(header);
     if (name == ":status") {
-      (void)absl::SimpleAtoi(valueOf(header), &answer.status);
+      (void)absl::SimpleAtoi(toAbsl(valueOf(header)), &answer.status);
     } else if (name == "retry-after") {
       answer.retry_after = std::string(valueOf(header));
     } else if (name == "x-envoy-upstream-service-time") {
@@ -43,7 +43,7 @@ Answer readAnswer(absl::Span<const FbHeader> headers, absl::Span<const FbBuffer>
 
 // Envoy's own words for an upstream that it could not get an answer from.
 OutcomeKind kindOfLocalReply(const Answer& answer) {
-  const std::string_view text = answer.body;
+  const absl::string_view text = answer.body;
   if (answer.overloaded || absl::StrContains(text, "reset reason: overflow")) {
     return OutcomeKind::OwnError;
   }
@@ -107,7 +107,7 @@ Outcome translateRefusedCallout(FbCalloutInit refusal, std::string_view cluster)
   switch (refusal) {
     case FbCalloutClusterNotFound:
       outcome.kind = OutcomeKind::ClusterMissing;
-      outcome.error = absl::StrCat("Envoy has no cluster \"", cluster, "\"");
+      outcome.error = cat("Envoy has no cluster \"", cluster, "\"");
       break;
     case FbCalloutMissingHeaders:
       outcome.kind = OutcomeKind::OwnError;

@@ -4,7 +4,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/base/limits.h"
 #include "source/envoy/abi_types.h"
 
@@ -153,7 +153,7 @@ void CaptureFilter::answer(const Answer& answer) {
     process_->stats().add(Counter::Rejected, {capture_->source, answer.rejected_reason}, 1);
   }
   static const std::string* const retry_after =
-      new std::string(absl::StrCat(limits::kRetryAfterSeconds));
+      new std::string(cat(limits::kRetryAfterSeconds));
   FbHeader headers[2];
   size_t count = 0;
   if (!answer.content_type.empty()) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 
 namespace forebay {
@@ -14,7 +14,7 @@ template <size_t kCount>
 void defineAll(void* envoy_config, const StatSpec (&specs)[kCount], size_t (&ids)[kCount],
                Define define) {
   for (size_t i = 0; i < kCount; ++i) {
-    const std::string name = absl::StrCat("forebay.", specs[i].name);
+    const std::string name = cat("forebay.", specs[i].name);
     FbBuffer labels[2] = {toAbi(specs[i].label[0]), toAbi(specs[i].label[1])};
     define(envoy_config, toAbi(name), labels, specs[i].labelCount(), &ids[i]);
   }

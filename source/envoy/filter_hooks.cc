@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "absl/strings/str_split.h"
 #include "source/envoy/abi_types.h"
 #include "source/envoy/capture_filter.h"
@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<CaptureFilterConfig>> makeConfig(std::string_view
                                                                 std::string_view json) {
   if (name != "capture") {
     return absl::InvalidArgumentError(
-        absl::StrCat("filter_name: must be \"capture\" (got \"", printable(name), "\")"));
+        cat("filter_name: must be \"capture\" (got \"", printable(name), "\")"));
   }
   Process* const process = Process::current();
   if (process == nullptr) {
@@ -46,8 +46,8 @@ const void* newConfig(FbBuffer name, FbBuffer json) noexcept {
         if (config.ok()) {
           return config->release();
         }
-        for (const std::string_view line : absl::StrSplit(config.status().message(), '\n')) {
-          envoyLog().error(absl::StrCat("forebay: ", line));
+        for (const absl::string_view line : absl::StrSplit(config.status().message(), '\n')) {
+          envoyLog().error(cat("forebay: ", line));
         }
         return nullptr;
       },

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/base/limits.h"
 #include "source/base/version.h"
 #include "source/envoy/envoy_log.h"
@@ -67,7 +67,7 @@ absl::Status Process::open() {
   }
   engine_ = *std::move(engine);
   registerAdminRoutes();
-  envoyLog().info(absl::StrCat("forebay: ", kVersion, " serves ", config_.upstreams.size(),
+  envoyLog().info(cat("forebay: ", kVersion, " serves ", config_.upstreams.size(),
                                " upstreams from ", config_.store.path));
   return absl::OkStatus();
 }
@@ -77,7 +77,7 @@ void Process::registerAdminRoutes() {
     if (!envoy_dynamic_module_callback_bootstrap_extension_register_admin_handler(
             envoy_config_, toAbi(route.path), toAbi(route.help), /*removable=*/true,
             route.mutating)) {
-      envoyLog().warn(absl::StrCat("forebay: Envoy's admin does not serve ", route.path));
+      envoyLog().warn(cat("forebay: Envoy's admin does not serve ", route.path));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 
@@ -12,7 +13,7 @@ Admission admit(const CaptureConfig& config, std::string_view method,
     return Admission::PassThrough;
   }
   uint64_t length = 0;
-  if (absl::SimpleAtoi(content_length, &length) && length > config.body_bytes_max) {
+  if (absl::SimpleAtoi(toAbsl(content_length), &length) && length > config.body_bytes_max) {
     return Admission::TooLarge;
   }
   return Admission::Capture;
