@@ -183,8 +183,9 @@ def stay():
     try:
         demo.start(HERE / "envoy.yaml")
         print(WHAT_TO_TRY.format(listener=10000, admin=9901, store=demo.store), flush=True)
+        pause = threading.Event()
         while demo.alive():
-            signal.sigtimedwait({signal.SIGINT, signal.SIGTERM}, 1)
+            pause.wait(0.5)
         raise SystemExit("demo: the app or Envoy ended by itself")
     except KeyboardInterrupt:
         print("\ndemo: stopping")
@@ -193,6 +194,8 @@ def stay():
 
 
 def main():
+    # Whoever ends us ends the app and Envoy too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="tour it, then exit")
     if parser.parse_args().check:
