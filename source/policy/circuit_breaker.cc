@@ -50,7 +50,9 @@ void CircuitBreaker::onOutcome(Verdict verdict, bool was_probe, MonotonicTime no
   }
   if (probe) {
     open_for_ = std::min(open_for_ * config_.open_multiplier, config_.open_max);
-  } else if (++failures_in_a_row_ >= config_.consecutive_failures) {
+  } else if (++failures_in_a_row_ < config_.consecutive_failures) {
+    return;
+  } else {
     open_ = true;
     open_for_ = std::min(config_.open_initial, config_.open_max);
   }
