@@ -60,7 +60,7 @@ TEST(ConfigTextTest, WritesNumbersReadably) {
 }
 
 TEST(ClosestTest, KnowsWhatWasMeant) {
-  const std::vector<absl::string_view> names = {"attempts_max", "give_up_after", "name", "as"};
+  const std::vector<std::string_view> names = {"attempts_max", "give_up_after", "name", "as"};
   EXPECT_EQ(closest("attemptsMax", names), "attempts_max");
   EXPECT_EQ(closest("attempt_max", names), "attempts_max");
   EXPECT_EQ(closest("giveup-after", names), "give_up_after");
