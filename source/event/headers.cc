@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 namespace {
@@ -40,18 +40,18 @@ ForwardedHeaders::ForwardedHeaders(const v1::EventRecord& record) {
     if (header.name() != "connection") {
       continue;
     }
-    for (const std::string_view token : absl::StrSplit(header.value(), ',')) {
+    for (const absl::string_view token : absl::StrSplit(header.value(), ',')) {
       named_by_connection_.insert(absl::AsciiStrToLower(absl::StripAsciiWhitespace(token)));
     }
   }
 }
 
 bool ForwardedHeaders::allows(std::string_view name) const {
-  if (name.empty() || name[0] == ':' || absl::StartsWith(name, "x-envoy-") ||
-      absl::StartsWith(name, "forebay-") || contains(kNeverForwarded, name)) {
+  if (name.empty() || name[0] == ':' || name.starts_with("x-envoy-") ||
+      name.starts_with("forebay-") || contains(kNeverForwarded, name)) {
     return false;
   }
-  return named_by_connection_.empty() || !named_by_connection_.contains(name);
+  return named_by_connection_.empty() || !named_by_connection_.contains(toAbsl(name));
 }
 
 bool isSecretHeader(std::string_view name) { return contains(kSecret, name); }
