@@ -36,7 +36,17 @@ inline constexpr size_t kPageEventsDefault = 100;
 inline constexpr size_t kScanRecordsMax = 200'000;  // looked at for one page
 inline constexpr size_t kReplayEventsMax = 100'000;
 inline constexpr size_t kAdminBodyBytesMax = 4 * kMiB;
+inline constexpr size_t kSearchTextBytesMax = 1024;
+// Events held at once while a longer list is made: each may carry a body of the largest size.
+inline constexpr size_t kScanStepEvents = 100;
 static_assert(kPageEventsDefault <= kPageEventsMax);
+
+// --- replays
+inline constexpr uint32_t kReplayRateDefault = 100;  // events a minute
+inline constexpr uint32_t kReplayRateMax = 1'000'000;
+inline constexpr size_t kReplayMarksPerWrite = 1000;
+// Scans that end without a full page before a search is called too wide: 10 million records.
+inline constexpr size_t kReplaySearchStepsMax = 50;
 
 // --- time
 inline constexpr absl::Duration kStatsFlushInterval = absl::Milliseconds(200);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 namespace {
@@ -50,7 +51,7 @@ bool ForwardedHeaders::allows(std::string_view name) const {
       name.starts_with("forebay-") || contains(kNeverForwarded, name)) {
     return false;
   }
-  return named_by_connection_.empty() || !named_by_connection_.contains(std::string(name));
+  return named_by_connection_.empty() || !named_by_connection_.contains(toAbsl(name));
 }
 
 bool isSecretHeader(std::string_view name) { return contains(kSecret, name); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,8 +33,12 @@ struct Jitter {
   double ratio = 0.2;  // of Proportional
 };
 
+// No wait is longer, whatever was configured: nobody means that, and sums stay finite.
+inline constexpr absl::Duration kDelayMax = absl::Hours(24 * 366);
+
 // The wait before an attempt. `failures` counts the attempts that failed so far, so 1 gives the
-// wait before the second attempt. Never negative, never infinite, whatever the inputs.
+// wait before the second attempt; less than 1 is taken for 1. Never negative, never more than
+// kDelayMax, whatever the inputs.
 class Backoff {
 public:
   Backoff(BackoffShape shape, Jitter jitter) : shape_(std::move(shape)), jitter_(jitter) {}

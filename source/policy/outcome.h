@@ -34,7 +34,8 @@ struct Outcome {
 };
 
 // The word for metrics and lists: `2xx`, `5xx`, `connect`, `reset`, `timeout`,
-// `no_healthy_upstream`, `cluster_missing`, `own_error`, `abandoned`.
+// `no_healthy_upstream`, `cluster_missing`, `own_error`, `abandoned`; `other` for a status that is
+// none.
 std::string_view outcomeName(const Outcome& outcome);
 
 }  // namespace forebay

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "test/delivery/world.h"
+
+namespace forebay {
+namespace {
+
+UpstreamConfig fragile() {
+  UpstreamConfig config = upstream("app");
+  config.retry.backoff = FixedBackoff{absl::Seconds(1)};
+  config.retry.attempts_max = 50;
+  config.breaker.consecutive_failures = 5;
+  config.concurrency_max = 4;
+  return config;
+}
+
+// An outage of hours costs an event only the attempts before the breaker opened, and the probes.
+TEST(BreakerDeliveryTest, OpenTimeCostsNoAttempts) {
+  World world({fragile()});
+  world.transport.automatic = [](const auto&) { return failed(OutcomeKind::ConnectFailed); };
+  std::vector<EventId> ids;
+  for (int i = 0; i < 100; ++i) {
+    ids.push_back(world.capture("app"));
+  }
+  world.run(absl::Hours(6));
+  // 5 failures (at most 4 in flight beside), then a probe after 10, 20, 40, … and every 300 s.
+  EXPECT_LE(world.transport.sent.size(), 90u);
+  EXPECT_EQ(world.store.totals()["app"].backlog(), 100u);
+  EXPECT_EQ(world.forwarder->lanes()[0].breaker, BreakerState::Open);
+  EXPECT_TRUE(world.forwarder->lanes()[0].next_probe_at.has_value());
+  EXPECT_EQ(world.stats.value("breaker_open[app]"), 1u);
+
+  world.transport.automatic = [](const auto&) { return answered(200); };
+  world.run(absl::Minutes(10));
+  EXPECT_EQ(world.store.totals()["app"].delivered, 100u);
+  EXPECT_EQ(world.forwarder->lanes()[0].breaker, BreakerState::Closed);
+  EXPECT_EQ(world.stats.value("breaker_open[app]"), 0u);
+  EXPECT_EQ(world.log.count(LogLevel::Info, "breaker closed"), 1);
+}
+
+// While half open exactly one attempt is under way.
+TEST(BreakerDeliveryTest, OneProbeAtATime) {
+  World world({fragile()});
+  world.transport.automatic = [](const auto&) { return answered(500); };
+  for (int i = 0; i < 50; ++i) {
+    world.capture("app");
+  }
+  world.settle();
+  world.transport.automatic = nullptr;
+  const size_t before = world.transport.sent.size();
+  world.run(absl::Seconds(30));
+  EXPECT_EQ(world.transport.sent.size(), before + 1);
+  EXPECT_EQ(world.forwarder->lanes()[0].breaker, BreakerState::HalfOpen);
+  world.transport.answer(answered(200));
+  world.settle();
+  EXPECT_EQ(world.transport.waiting.size(), 4u);
+}
+
+// A probe that fails keeps the lane closed for twice as long.
+TEST(BreakerDeliveryTest, FailedProbesDoubleTheWait) {
+  World world({fragile()});
+  world.transport.automatic = [](const auto&) { return answered(500); };
+  for (int i = 0; i < 50; ++i) {
+    world.capture("app");
+  }
+  world.settle();
+  std::vector<size_t> attempts;
+  for (int i = 0; i < 3; ++i) {
+    const size_t before = world.transport.sent.size();
+    world.run(absl::Seconds(10 << i) - absl::Milliseconds(10));
+    EXPECT_EQ(world.transport.sent.size(), before) << "wait " << i;
+    world.run(absl::Milliseconds(10));
+    EXPECT_EQ(world.transport.sent.size(), before + 1) << "wait " << i;
+  }
+}
+
+// A permanent answer comes from an app that is up: it never opens the breaker.
+TEST(BreakerDeliveryTest, PermanentAnswersDoNotOpenIt) {
+  World world({fragile()});
+  world.transport.automatic = [](const auto&) { return answered(422); };
+  for (int i = 0; i < 100; ++i) {
+    world.capture("app");
+  }
+  world.run(absl::Seconds(5));
+  EXPECT_EQ(world.store.totals()["app"].dead, 100u);
+  EXPECT_EQ(world.forwarder->lanes()[0].breaker, BreakerState::Closed);
+}
+
+}  // namespace
+}  // namespace forebay
