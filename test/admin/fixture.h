@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "source/admin/admin.h"
+#include "source/base/limits.h"
 #include "source/base/strings.h"
 #include "source/store/memory/memory_store.h"
 
