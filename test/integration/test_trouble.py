@@ -24,6 +24,10 @@ def gauge(envoy, name):
     return metrics.value(metrics.parse(envoy.admin.prometheus()), name)
 
 
+def rejections(envoy):
+    return metrics.label_sets(metrics.parse(envoy.admin.prometheus()), "rejected")
+
+
 def fill(envoy, path, body_bytes, until=503, most=200):
     """Sends until it is refused; returns the paths that were acknowledged."""
     kept = []
@@ -56,8 +60,7 @@ def test_store_larger_than_allowed(launcher, app):
     store = envoy.admin.status()["store"]
     assert store["read_only"] is True and store["reason"]
     eventually(lambda: gauge(envoy, "store_read_only") == 1)
-    refused = metrics.label_sets(metrics.parse(envoy.admin.prometheus()), "rejected")
-    assert [labels["source"] for labels in refused] == ["demo"]
+    eventually(lambda: rejections(envoy) == [{"source": "demo", "reason": "overload"}])
     check_refusal(sender.post(envoy.port, "/small", b"x"))
     check_kept(envoy, kept)
     envoy.admin.resume("app")
@@ -97,7 +100,7 @@ def test_disk_is_full(launcher, app, kind, tmp_path):
         config = launcher.config(app)
         config.store.update(path=str(disk / "store"), free_disk_min_bytes=0)
         envoy = launcher.start(config)
-        envoy.log.expect(r"forebay.*(store|No space|disk)")
+        envoy.log.expect(r"store \S+ is read only: .*No space left on device")
         sender.capture(envoy.port, "/before", b"x")
         ballast = Ballast(disk)
         kept = []
