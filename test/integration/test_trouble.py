@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 import time
 
 import pytest
@@ -168,3 +169,43 @@ def test_lost_log_is_noticed(launcher, app):
         path.unlink()
     said = envoy.refuses()
     assert str(launcher.store_path()) in said
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def write_newer_format(log):
+    """Raises the store's format in RocksDB's log, as a later version would have written it.
+
+    A record there is a masked CRC, a length, a type and the batch, whose first entry is the key
+    `format` with the value `1`.
+    """
+    content = bytearray(log.read_bytes())
+    at = content.index(b"\x06format\x011") + 8
+    content[at] = ord("9")
+    length, kind = struct.unpack_from("<HB", content, 4)
+    head = 7 if kind == 1 else 11  # a recyclable log has its number in each record
+    assert kind in (1, 5) and at < head + length, "the format is in the first record"
+    crc = crc32c(content[6 : head + length])
+    masked = (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+    struct.pack_into("<I", content, 0, masked)
+    log.write_bytes(content)
+
+
+def test_store_of_a_newer_version(launcher, app):
+    """A store that a later version wrote is refused by its format, and left as it is."""
+    envoy = launcher.start(launcher.config(app))
+    envoy.kill()
+    (log,) = launcher.store_path().glob("*.log")
+    write_newer_format(log)
+    before = log.read_bytes()
+    said = envoy.refuses()
+    assert str(launcher.store_path()) in said
+    assert re.search(r"format.*9", said), said
+    assert log.read_bytes() == before
