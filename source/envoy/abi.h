@@ -95,7 +95,8 @@ void envoy_dynamic_module_callback_http_filter_scheduler_commit(void* scheduler,
 void envoy_dynamic_module_callback_http_filter_scheduler_delete(void* scheduler);
 
 // Only in 1.40: never called, its presence tells the two apart.
-__attribute__((weak)) void envoy_dynamic_module_callback_http_filter_record_histogram_value_vec();
+__attribute__((weak)) void
+envoy_dynamic_module_callback_bootstrap_extension_get_active_resource_names();
 
 // --- the hooks that Envoy calls. All of an extension kind's must exist, used or not.
 const char* envoy_dynamic_module_on_program_init();

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "source/base/strings.h"
 #include "absl/strings/str_split.h"
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 #include "source/envoy/envoy_log.h"
 #include "source/envoy/process.h"
@@ -28,8 +28,8 @@ const void* newProcess(void* envoy_config, std::string_view name, std::string_vi
   absl::StatusOr<std::unique_ptr<Process>> process =
       name == "forebay"
           ? Process::create(envoy_config, json)
-          : absl::InvalidArgumentError(cat("extension_name: must be \"forebay\" (got \"",
-                                                    printable(name), "\")"));
+          : absl::InvalidArgumentError(
+                cat("extension_name: must be \"forebay\" (got \"", printable(name), "\")"));
   if (!process.ok()) {
     for (const absl::string_view line : absl::StrSplit(process.status().message(), '\n')) {
       envoyLog().error(cat("forebay: ", line));
@@ -51,8 +51,9 @@ extern "C" {
 
 const char* envoy_dynamic_module_on_program_init() {
   // Envoy warns of a module made for another ABI than its own.
-  return envoy_dynamic_module_callback_http_filter_record_histogram_value_vec != nullptr ? "v0.2.0"
-                                                                                         : "v0.1.0";
+  return envoy_dynamic_module_callback_bootstrap_extension_get_active_resource_names != nullptr
+             ? "v0.2.0"
+             : "v0.1.0";
 }
 
 const void* envoy_dynamic_module_on_bootstrap_extension_config_new(void* envoy_config,

@@ -4,9 +4,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "source/base/strings.h"
 #include "source/base/limits.h"
 #include "source/base/log.h"
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 
 namespace forebay {

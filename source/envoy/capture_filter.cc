@@ -4,8 +4,8 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/numbers.h"
-#include "source/base/strings.h"
 #include "source/base/limits.h"
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 
 namespace forebay {
@@ -152,8 +152,7 @@ void CaptureFilter::answer(const Answer& answer) {
   if (!answer.rejected_reason.empty()) {
     process_->stats().add(Counter::Rejected, {capture_->source, answer.rejected_reason}, 1);
   }
-  static const std::string* const retry_after =
-      new std::string(cat(limits::kRetryAfterSeconds));
+  static const std::string* const retry_after = new std::string(cat(limits::kRetryAfterSeconds));
   FbHeader headers[2];
   size_t count = 0;
   if (!answer.content_type.empty()) {

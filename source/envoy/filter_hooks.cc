@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "source/base/strings.h"
 #include "absl/strings/str_split.h"
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 #include "source/envoy/capture_filter.h"
 #include "source/envoy/envoy_log.h"

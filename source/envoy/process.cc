@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "source/base/strings.h"
 #include "source/base/limits.h"
+#include "source/base/strings.h"
 #include "source/base/version.h"
 #include "source/envoy/envoy_log.h"
 
@@ -68,7 +68,7 @@ absl::Status Process::open() {
   engine_ = *std::move(engine);
   registerAdminRoutes();
   envoyLog().info(cat("forebay: ", kVersion, " serves ", config_.upstreams.size(),
-                               " upstreams from ", config_.store.path));
+                      " upstreams from ", config_.store.path));
   return absl::OkStatus();
 }
 
