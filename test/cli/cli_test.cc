@@ -162,7 +162,7 @@ TEST_F(CliTest, StatusUpstreamsReplayPauseAndResume) {
   EXPECT_NE(out_.find("\nbilling  billing_app  closed   false   1"), std::string::npos) << out_;
   EXPECT_EQ(run({"replay", id}), 0) << err_;
   EXPECT_NE(out_.find("state: running\n"), std::string::npos) << out_;
-  EXPECT_NE(out_.find("matched: 1\n"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("matched: 1\nsent: 0\ndelivered: 0\nfailed: 0\n"), std::string::npos) << out_;
   EXPECT_EQ(run({"pause", "mail"}), 0);
   EXPECT_NE(out_.find("paused: true\n"), std::string::npos) << out_;
   EXPECT_TRUE(lanes_.state[1].paused);
