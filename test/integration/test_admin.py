@@ -128,12 +128,13 @@ def test_filters(hub, filters, expected):
     assert paths(hub.admin.events(**filters)) == expected
 
 
-def test_time_filters_to_the_event(hub):
-    """`since` includes its moment, `until` doesn't."""
+def test_time_filters_to_the_millisecond(hub):
+    """`since` includes its millisecond, `until` doesn't."""
     events = hub.admin.events()["events"]
-    moment = events[4]["received_at"]
-    assert hub.admin.events(since=moment)["events"] == events[:5]
-    assert hub.admin.events(until=moment)["events"] == events[5:]
+    moment = events[4]["received_at"][:23] + "Z"
+    later = [event for event in events if event["received_at"] >= moment]
+    assert hub.admin.events(since=moment)["events"] == later
+    assert hub.admin.events(until=moment)["events"] == events[len(later):]
 
 
 def test_cursor(hub):

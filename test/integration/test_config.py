@@ -10,7 +10,7 @@ import pytest
 from harness import sender
 from harness.config import (Config, bootstrap_extension, capture, capture_filter, cluster,
                             per_route, route, upstream)
-from harness.envoy import REPO, validate
+from harness.envoy import REPO, SUPPORTED_VERSIONS, validate
 
 BAD = json.loads((REPO / "test/config/bad_configs.json").read_text())
 EXAMPLES = sorted((REPO / "examples").glob("**/envoy.yaml"))
@@ -20,6 +20,11 @@ KNOWN = [upstream("billing"), upstream("crm", "billing")]
 
 def example_id(path):
     return str(path.parent.relative_to(REPO))
+
+
+def is_tried(version, number):
+    """All of them in one Envoy, some in the other: it is our code that reads them."""
+    return version == SUPPORTED_VERSIONS[0] or number % 5 == 0
 
 
 def named_stores():
@@ -59,6 +64,8 @@ def verdicts(envoy_version, module, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bad")
 
     def run(number):
+        if not is_tried(envoy_version, number):
+            return None
         entry = BAD[number]
         config = Config(folder / "store", KNOWN, [cluster("billing")], capture(upstream_name="crm"))
         if entry["kind"] == "capture":
@@ -81,6 +88,8 @@ def verdicts(envoy_version, module, tmp_path_factory):
 @pytest.mark.parametrize("number", range(len(BAD)), ids=[entry["name"] for entry in BAD])
 def test_bad_config_is_refused(verdicts, number):
     """Every bad config is refused, and the log names each field and value."""
+    if verdicts[number] is None:
+        pytest.skip("one of the other Envoy's")
     code, said = verdicts[number]
     assert code == 1, said[-3000:]
     for error in BAD[number]["errors"]:
