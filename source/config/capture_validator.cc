@@ -3,8 +3,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "source/base/strings.h"
 #include "source/config/config_limits.h"
 #include "source/config/config_text.h"
 #include "source/config/validators.h"
@@ -14,14 +13,14 @@ namespace forebay {
 namespace {
 
 // TRACE and CONNECT are left out: neither carries a webhook, and a CONNECT has no end to wait for.
-constexpr absl::string_view kMethods[] = {"GET",   "HEAD",   "POST",   "PUT",
-                                          "PATCH", "DELETE", "OPTIONS"};
+constexpr std::string_view kMethods[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                         "PATCH", "DELETE", "OPTIONS"};
 
-bool isKnownMethod(absl::string_view method) {
+bool isKnownMethod(std::string_view method) {
   return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
 }
 
-bool isPrintable(absl::string_view text) {
+bool isPrintable(std::string_view text) {
   for (const char c : text) {
     if (!absl::ascii_isprint(static_cast<unsigned char>(c))) {
       return false;
@@ -34,7 +33,7 @@ void checkUpstream(Section& capture, const std::string& name, const EngineConfig
   if (engine.findUpstream(name) != nullptr) {
     return;
   }
-  std::vector<absl::string_view> known;
+  std::vector<std::string_view> known;
   for (const UpstreamConfig& upstream : engine.upstreams) {
     if (known.size() == limits::kKnownUpstreamsTold) {
       known.push_back("…");
@@ -42,8 +41,8 @@ void checkUpstream(Section& capture, const std::string& name, const EngineConfig
     }
     known.push_back(upstream.name);
   }
-  capture.fail("upstream", absl::StrCat("no such upstream (got ", inQuotes(name),
-                                        "; known: ", absl::StrJoin(known, ", "), ")"));
+  capture.fail("upstream",
+               cat("no such upstream (got ", inQuotes(name), "; known: ", join(known, ", "), ")"));
 }
 
 Acknowledgement validateAcknowledge(Section section) {
@@ -54,11 +53,11 @@ Acknowledgement validateAcknowledge(Section section) {
   if (section.isClean("status") && (config.status == 204 || config.status == 205) &&
       !config.body.empty()) {
     // RFC 9110 allows none, and a sender would take it for the start of the next answer.
-    section.fail("body", absl::StrCat("must be empty with status ", config.status));
+    section.fail("body", cat("must be empty with status ", config.status));
   }
   if (!isPrintable(config.content_type)) {
-    section.fail("content_type", absl::StrCat("must be printable ASCII without line breaks (got ",
-                                              inQuotes(config.content_type), ")"));
+    section.fail("content_type", cat("must be printable ASCII without line breaks (got ",
+                                     inQuotes(config.content_type), ")"));
   }
   return config;
 }
@@ -66,15 +65,14 @@ Acknowledgement validateAcknowledge(Section section) {
 void checkMethod(Section& capture, const std::string& element, const std::string& method,
                  const std::set<std::string>& before) {
   if (before.contains(method)) {
-    capture.fail(element, absl::StrCat("must be unique (got ", inQuotes(method), " again)"));
+    capture.fail(element, cat("must be unique (got ", inQuotes(method), " again)"));
   } else if (isKnownMethod(method)) {
     return;
   } else if (const std::string upper = absl::AsciiStrToUpper(method); isKnownMethod(upper)) {
-    capture.fail(element,
-                 absl::StrCat("must be upper case: ", upper, " (got ", inQuotes(method), ")"));
+    capture.fail(element, cat("must be upper case: ", upper, " (got ", inQuotes(method), ")"));
   } else {
-    capture.fail(element, absl::StrCat("must be one of ", absl::StrJoin(kMethods, ", "), " (got ",
-                                       inQuotes(method), ")"));
+    capture.fail(element,
+                 cat("must be one of ", join(kMethods, ", "), " (got ", inQuotes(method), ")"));
   }
 }
 
@@ -87,8 +85,8 @@ void validateMethods(Section& capture, std::vector<std::string>& methods) {
   }
   methods = capture.readStrings("methods");
   if (methods.size() > limits::kMethodsMax) {
-    capture.fail("methods", absl::StrCat("must be at most ", limits::kMethodsMax, " (got ",
-                                         methods.size(), ")"));
+    capture.fail("methods",
+                 cat("must be at most ", limits::kMethodsMax, " (got ", methods.size(), ")"));
     return;
   }
   std::set<std::string> before;
@@ -117,8 +115,8 @@ CaptureConfig validateCapture(Section capture, const EngineConfig& engine) {
   std::string provider = "none";
   capture.readString("provider", limits::kNameBytesMax, provider);
   if (provider != "none") {
-    capture.fail("provider", absl::StrCat("not supported yet (got ", inQuotes(provider),
-                                          "; only \"none\" is)"));
+    capture.fail("provider",
+                 cat("not supported yet (got ", inQuotes(provider), "; only \"none\" is)"));
   }
   capture.refuseUnsupported({"secrets", "on_unverified", "deduplicate"});
   return config;

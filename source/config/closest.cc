@@ -12,7 +12,7 @@ namespace {
 // No field's name is longer, and the distance costs the product of the lengths.
 constexpr size_t kNameBytesLookedAt = 64;
 
-std::string essence(absl::string_view name) {
+std::string essence(std::string_view name) {
   std::string letters;
   for (const char c : name) {
     if (c != '_' && c != '-') {
@@ -43,16 +43,15 @@ size_t distance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-absl::string_view closest(absl::string_view name,
-                          const std::vector<absl::string_view>& candidates) {
+std::string_view closest(std::string_view name, const std::vector<std::string_view>& candidates) {
   if (name.size() > kNameBytesLookedAt) {
     return {};
   }
   const std::string wanted = essence(name);
-  absl::string_view best;
+  std::string_view best;
   // A third of the letters may be wrong: more would be guessing.
   size_t best_distance = std::max<size_t>(1, wanted.size() / 3) + 1;
-  for (const absl::string_view candidate : candidates) {
+  for (const std::string_view candidate : candidates) {
     const size_t candidate_distance = distance(wanted, essence(candidate));
     if (candidate_distance < best_distance) {
       best = candidate;

@@ -1,13 +1,12 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
-
-#include "absl/strings/string_view.h"
 
 namespace forebay {
 
 // The candidate that `name` was probably meant to be, or an empty view when none is near. Case,
 // `_` and `-` count for nothing: `attemptsMax` means `attempts_max`.
-absl::string_view closest(absl::string_view name, const std::vector<absl::string_view>& candidates);
+std::string_view closest(std::string_view name, const std::vector<std::string_view>& candidates);
 
 }  // namespace forebay

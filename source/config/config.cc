@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "google/protobuf/util/json_util.h"
 #include "source/base/log.h"
+#include "source/base/strings.h"
 #include "source/config/config_limits.h"
 #include "source/config/struct_to_message.h"
 #include "source/config/validators.h"
@@ -43,19 +43,19 @@ void readJson(std::string_view json, google::protobuf::Message& message, ConfigE
     return;
   }
   if (json.size() > limits::kConfigBytesMax) {
-    errors.add("", absl::StrCat("must be at most ", limits::kConfigBytesMax, " bytes long (got ",
-                                json.size(), ")"));
+    errors.add("", cat("must be at most ", limits::kConfigBytesMax, " bytes long (got ",
+                       json.size(), ")"));
     return;
   }
   // Protobuf has a limit of its own, but takes minutes to say so: its time grows with the square.
   if (depthOf(json) > limits::kConfigDepthMax) {
-    errors.add("", absl::StrCat("must not be nested deeper than ", limits::kConfigDepthMax));
+    errors.add("", cat("must not be nested deeper than ", limits::kConfigDepthMax));
     return;
   }
   google::protobuf::Value value;
   const auto parsed = google::protobuf::util::JsonStringToMessage(std::string(json), &value);
   if (!parsed.ok()) {
-    errors.add("", absl::StrCat("is not valid JSON: ", printable(std::string(parsed.message()))));
+    errors.add("", cat("is not valid JSON: ", printable(std::string(parsed.message()))));
     return;
   }
   structToMessage(value, message, errors);

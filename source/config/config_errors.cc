@@ -1,27 +1,27 @@
 #include "source/config/config_errors.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "source/base/strings.h"
 #include "source/config/config_limits.h"
 
 namespace forebay {
 
-void ConfigErrors::add(absl::string_view path, absl::string_view what) {
+void ConfigErrors::add(std::string_view path, std::string_view what) {
   tainted_.emplace(path);
   addGeneral(path, what);
 }
 
-void ConfigErrors::addGeneral(absl::string_view path, absl::string_view what) {
+void ConfigErrors::addGeneral(std::string_view path, std::string_view what) {
   if (lines_.size() == limits::kConfigErrorsMax) {
     ++left_out_;
     return;
   }
-  lines_.push_back(absl::StrCat(path.empty() ? "config" : path, ": ", what));
+  lines_.push_back(cat(path.empty() ? "config" : path, ": ", what));
 }
 
-void ConfigErrors::excuse(absl::string_view path) { tainted_.emplace(path); }
+void ConfigErrors::excuse(std::string_view path) { tainted_.emplace(path); }
 
-bool ConfigErrors::isClean(absl::string_view path) const {
+bool ConfigErrors::isClean(std::string_view path) const {
   if (tainted_.empty()) {
     return true;
   }
@@ -30,9 +30,23 @@ bool ConfigErrors::isClean(absl::string_view path) const {
       return false;
     }
     const size_t parent_end = path.find_last_of(".[");
-    path = path.substr(0, parent_end == absl::string_view::npos ? 0 : parent_end);
+    path = path.substr(0, parent_end == std::string_view::npos ? 0 : parent_end);
   }
   return !tainted_.contains(path);
+}
+
+bool ConfigErrors::isCleanThroughout(std::string_view path) const {
+  if (!isClean(path)) {
+    return false;
+  }
+  // Sorted: what is in `path` follows it, among longer names that only begin alike.
+  for (auto it = tainted_.lower_bound(path); it != tainted_.end() && it->starts_with(path); ++it) {
+    const char next = (*it)[path.size()];
+    if (next == '.' || next == '[') {
+      return false;
+    }
+  }
+  return true;
 }
 
 absl::Status ConfigErrors::status() const {
@@ -46,12 +60,10 @@ absl::Status ConfigErrors::status() const {
   return absl::InvalidArgumentError(text);
 }
 
-std::string fieldPath(absl::string_view path, absl::string_view field) {
-  return path.empty() ? std::string(field) : absl::StrCat(path, ".", field);
+std::string fieldPath(std::string_view path, std::string_view field) {
+  return path.empty() ? std::string(field) : cat(path, ".", field);
 }
 
-std::string elementPath(absl::string_view path, size_t index) {
-  return absl::StrCat(path, "[", index, "]");
-}
+std::string elementPath(std::string_view path, size_t index) { return cat(path, "[", index, "]"); }
 
 }  // namespace forebay

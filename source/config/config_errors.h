@@ -2,10 +2,10 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 
 namespace forebay {
 
@@ -14,20 +14,22 @@ namespace forebay {
 // twice. Paths look like `upstreams[1].retry.attempts_max`; the configuration itself is "".
 class ConfigErrors {
 public:
-  void add(absl::string_view path, absl::string_view what);
+  void add(std::string_view path, std::string_view what);
 
   // About `path` as a whole, while its parts are still worth checking.
-  void addGeneral(absl::string_view path, absl::string_view what);
+  void addGeneral(std::string_view path, std::string_view what);
 
   // `path` is not wrong itself, but a mistake that was added explains why it is missing.
-  void excuse(absl::string_view path);
+  void excuse(std::string_view path);
 
   // Whether the value at `path` can be relied on: nothing was added or excused there or above.
-  bool isClean(absl::string_view path) const;
+  bool isClean(std::string_view path) const;
+  // The same, for `path` and all that is in it.
+  bool isCleanThroughout(std::string_view path) const;
 
   // A list that was given with nothing in it, which a message can't tell from one left out.
-  void noteEmptyList(absl::string_view path) { empty_lists_.emplace(path); }
-  bool isEmptyList(absl::string_view path) const { return empty_lists_.contains(path); }
+  void noteEmptyList(std::string_view path) { empty_lists_.emplace(path); }
+  bool isEmptyList(std::string_view path) const { return empty_lists_.contains(path); }
 
   // OK, or InvalidArgument with one mistake a line.
   absl::Status status() const;
@@ -42,7 +44,7 @@ private:
 };
 
 // `field` of what is at `path`, and an element of it.
-std::string fieldPath(absl::string_view path, absl::string_view field);
-std::string elementPath(absl::string_view path, size_t index);
+std::string fieldPath(std::string_view path, std::string_view field);
+std::string elementPath(std::string_view path, size_t index);
 
 }  // namespace forebay

@@ -3,12 +3,12 @@
 #include <charconv>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "source/base/log.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 
@@ -30,7 +30,8 @@ bool isDigits(absl::string_view text) {
 
 }  // namespace
 
-std::optional<absl::Duration> parseSeconds(absl::string_view text) {
+std::optional<absl::Duration> parseSeconds(std::string_view seconds_text) {
+  absl::string_view text = toAbsl(seconds_text);
   const bool negative = absl::ConsumePrefix(&text, "-");
   if (!absl::ConsumeSuffix(&text, "s")) {
     return std::nullopt;
@@ -62,7 +63,7 @@ std::string secondsText(absl::Duration duration) {
   const absl::Duration size = absl::AbsDuration(duration);
   const int64_t seconds = absl::ToInt64Seconds(size);
   const int64_t nanoseconds = absl::ToInt64Nanoseconds(size - absl::Seconds(seconds));
-  std::string text = absl::StrCat(negative ? "-" : "", seconds);
+  std::string text = cat(negative ? "-" : "", seconds);
   if (nanoseconds > 0) {
     absl::StrAppend(&text, absl::StrFormat(".%09d", nanoseconds));
     text.erase(text.find_last_not_of('0') + 1);
@@ -76,9 +77,7 @@ std::string numberText(double number) {
   return std::string(buffer, result.ptr);
 }
 
-std::string inQuotes(absl::string_view text) {
-  return absl::StrCat("\"", printable(std::string(text)), "\"");
-}
+std::string inQuotes(std::string_view text) { return cat("\"", printable(text), "\""); }
 
 std::string valueText(const Value& value) {
   switch (value.kind_case()) {
@@ -93,7 +92,7 @@ std::string valueText(const Value& value) {
   }
 }
 
-absl::string_view kindText(const Value& value) {
+std::string_view kindText(const Value& value) {
   switch (value.kind_case()) {
     case Value::kNumberValue:
       return "a number";

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/config/config_limits.h"
 #include "source/config/config_text.h"
 #include "source/config/validators.h"
@@ -11,7 +11,7 @@ namespace forebay {
 
 namespace {
 
-bool hasControlCharacter(absl::string_view text) {
+bool hasControlCharacter(std::string_view text) {
   for (const char c : text) {
     if (absl::ascii_iscntrl(static_cast<unsigned char>(c))) {
       return true;
@@ -22,13 +22,13 @@ bool hasControlCharacter(absl::string_view text) {
 
 void checkPath(Section& store, const std::string& path) {
   if (path.find('\0') != std::string::npos) {
-    store.fail("path", absl::StrCat("must not hold a NUL (got ", inQuotes(path), ")"));
+    store.fail("path", cat("must not hold a NUL (got ", inQuotes(path), ")"));
   } else if (path.front() != '/') {
     // Relative to whatever folder Envoy happens to be started in: the next start would find
     // another store.
-    store.fail("path", absl::StrCat("must be absolute (got ", inQuotes(path), ")"));
+    store.fail("path", cat("must be absolute (got ", inQuotes(path), ")"));
   } else if (path.find_first_not_of('/') == std::string::npos) {
-    store.fail("path", absl::StrCat("must be a folder of its own (got ", inQuotes(path), ")"));
+    store.fail("path", cat("must be a folder of its own (got ", inQuotes(path), ")"));
   }
 }
 
@@ -49,8 +49,8 @@ UpstreamConfig validateUpstream(Section upstream) {
   upstream.readName("name", config.name);
   if (upstream.readRequired("cluster", limits::kNameBytesMax, config.cluster) &&
       hasControlCharacter(config.cluster)) {
-    upstream.fail("cluster", absl::StrCat("must not hold control characters (got ",
-                                          inQuotes(config.cluster), ")"));
+    upstream.fail("cluster",
+                  cat("must not hold control characters (got ", inQuotes(config.cluster), ")"));
   }
   upstream.readDuration("timeout", limits::kTimeoutMin, limits::kTimeoutMax, config.timeout);
   upstream.readNumber("concurrency_max", uint32_t{1}, limits::kConcurrencyMaxCeiling,
@@ -68,8 +68,8 @@ std::vector<UpstreamConfig> validateUpstreams(Section& bootstrap) {
     bootstrap.fail("upstreams", "at least one is required");
   }
   if (sections.size() > limits::kUpstreamsMax) {
-    bootstrap.fail("upstreams", absl::StrCat("must be at most ", limits::kUpstreamsMax, " (got ",
-                                             sections.size(), ")"));
+    bootstrap.fail("upstreams",
+                   cat("must be at most ", limits::kUpstreamsMax, " (got ", sections.size(), ")"));
     return {};
   }
   std::vector<UpstreamConfig> upstreams;
@@ -82,8 +82,8 @@ std::vector<UpstreamConfig> validateUpstreams(Section& bootstrap) {
     }
     const auto [first, is_new] = first_with_name.emplace(name, i);
     if (!is_new) {
-      sections[i].fail("name", absl::StrCat("must be unique (got ", inQuotes(name),
-                                            ", which is upstreams[", first->second, "] already)"));
+      sections[i].fail("name", cat("must be unique (got ", inQuotes(name), ", which is upstreams[",
+                                   first->second, "] already)"));
     }
   }
   return upstreams;

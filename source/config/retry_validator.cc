@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/config/config_limits.h"
 #include "source/config/config_text.h"
 #include "source/config/validators.h"
@@ -12,7 +12,7 @@ namespace {
 using ProtoJitter = v1::BootstrapConfig::Upstream::Retry::Jitter;
 using ProtoRule = v1::BootstrapConfig::Upstream::ClassifyRule;
 
-void readRepeatedDelay(Section& section, absl::string_view field, absl::Duration& value) {
+void readRepeatedDelay(Section& section, std::string_view field, absl::Duration& value) {
   section.readDuration(field, limits::kRepeatedDelayMin, limits::kConfiguredDelayMax, value);
 }
 
@@ -51,15 +51,15 @@ ScheduleBackoff validateSchedule(Section section) {
     return backoff;
   }
   if (backoff.delays.size() > limits::kScheduleDelaysMax) {
-    section.fail("delays", absl::StrCat("must be at most ", limits::kScheduleDelaysMax, " (got ",
-                                        backoff.delays.size(), ")"));
+    section.fail("delays", cat("must be at most ", limits::kScheduleDelaysMax, " (got ",
+                               backoff.delays.size(), ")"));
   }
   // A zero before the last one costs one attempt; a zero that repeats costs a processor.
   const std::string last = elementPath("delays", backoff.delays.size() - 1);
   if (section.isClean(last) && backoff.delays.back() < limits::kRepeatedDelayMin) {
-    section.fail(last, absl::StrCat("the last delay repeats and must be at least ",
-                                    secondsText(limits::kRepeatedDelayMin), " (got ",
-                                    secondsText(backoff.delays.back()), ")"));
+    section.fail(last, cat("the last delay repeats and must be at least ",
+                           secondsText(limits::kRepeatedDelayMin), " (got ",
+                           secondsText(backoff.delays.back()), ")"));
   }
   return backoff;
 }
@@ -102,8 +102,8 @@ Jitter validateJitter(Section section) {
   return jitter;
 }
 
-// How long after its capture an event is tried for the last time that `give_up_after` must allow:
-// the first retry, or the first attempt when there are no retries.
+// The least that `give_up_after` must allow, from capture: the first retry, or the first attempt
+// when there are no retries.
 absl::Duration neededTime(const BackoffShape& shape, uint32_t attempts_max) {
   if (const auto* schedule = std::get_if<ScheduleBackoff>(&shape); schedule != nullptr) {
     const std::vector<absl::Duration>& delays = schedule->delays;
@@ -130,10 +130,9 @@ void checkMaxNotBelowInitial(Section& section, absl::Duration initial, absl::Dur
   if (!section.isClean("initial") || !section.isClean("max") || max >= initial) {
     return;
   }
-  section.fail("max",
-               absl::StrCat("must not be shorter than initial, which is ", secondsText(initial),
-                            section.has("initial") ? "" : " by default", " (got ", secondsText(max),
-                            section.has("max") ? "" : ", the default", ")"));
+  section.fail("max", cat("must not be shorter than initial, which is ", secondsText(initial),
+                          section.has("initial") ? "" : " by default", " (got ", secondsText(max),
+                          section.has("max") ? "" : ", the default", ")"));
 }
 
 RetryConfig validateRetry(Section retry) {
@@ -142,13 +141,19 @@ RetryConfig validateRetry(Section retry) {
   config.jitter = validateJitter(retry.inner("jitter"));
   retry.readNumber("attempts_max", uint32_t{1}, limits::kAttemptsMaxCeiling, config.attempts_max);
   retry.readPositive("give_up_after", limits::kGiveUpAfterMax, config.give_up_after);
+  for (const std::string_view field :
+       {"exponential", "schedule", "linear", "fixed", "attempts_max", "give_up_after"}) {
+    if (!retry.isCleanThroughout(field)) {
+      return config;  // nothing to compare
+    }
+  }
   const absl::Duration needed = neededTime(config.backoff, config.attempts_max);
-  if (retry.isClean("give_up_after") && config.give_up_after <= needed) {
+  if (config.give_up_after <= needed) {
     retry.fail("give_up_after",
-               absl::StrCat("must be longer than the wait before the first ",
-                            config.attempts_max == 1 ? "attempt, " : "retry, ", secondsText(needed),
-                            " (got ", secondsText(config.give_up_after),
-                            retry.has("give_up_after") ? "" : ", the default", ")"));
+               cat("must be longer than the wait before the first ",
+                   config.attempts_max == 1 ? "attempt, " : "retry, ", secondsText(needed),
+                   " (got ", secondsText(config.give_up_after),
+                   retry.has("give_up_after") ? "" : ", the default", ")"));
   }
   return config;
 }
@@ -157,8 +162,8 @@ std::vector<ClassifyRule> validateClassify(const Section& upstream) {
   std::vector<ClassifyRule> rules;
   std::vector<Section> sections = upstream.elements("classify");
   if (sections.size() > limits::kClassifyRulesMax) {
-    Section(upstream).fail("classify", absl::StrCat("must be at most ", limits::kClassifyRulesMax,
-                                                    " (got ", sections.size(), ")"));
+    Section(upstream).fail("classify", cat("must be at most ", limits::kClassifyRulesMax, " (got ",
+                                           sections.size(), ")"));
   }
   for (Section& section : sections) {
     ClassifyRule rule;
@@ -167,7 +172,7 @@ std::vector<ClassifyRule> validateClassify(const Section& upstream) {
       if (absl::StatusOr<ClassifyRule> parsed = parseMatch(match); parsed.ok()) {
         rule = *parsed;
       } else {
-        section.fail("match", parsed.status().message());  // names the value itself
+        section.fail("match", toStd(parsed.status().message()));  // names the value itself
       }
     }
     if (!section.has("as") && section.isClean("as")) {

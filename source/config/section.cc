@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/duration.pb.h"
 #include "source/base/limits.h"
+#include "source/base/strings.h"
 #include "source/config/config_text.h"
 
 namespace forebay {
@@ -29,7 +29,7 @@ bool isNameCharacter(char c) {
 
 }  // namespace
 
-const FieldDescriptor* Section::find(absl::string_view field) const {
+const FieldDescriptor* Section::find(std::string_view field) const {
   const FieldDescriptor* found = message_.GetDescriptor()->FindFieldByName(std::string(field));
   if (found == nullptr) {
     std::fprintf(stderr, "%s has no field %s\n", message_.GetTypeName().c_str(),
@@ -39,92 +39,92 @@ const FieldDescriptor* Section::find(absl::string_view field) const {
   return found;
 }
 
-int Section::sizeOf(absl::string_view field) const {
+int Section::sizeOf(std::string_view field) const {
   return message_.GetReflection()->FieldSize(message_, find(field));
 }
 
-bool Section::has(absl::string_view field) const {
+bool Section::has(std::string_view field) const {
   return find(field)->is_repeated() ? sizeOf(field) > 0
                                     : message_.GetReflection()->HasField(message_, find(field));
 }
 
 template <typename T>
-void Section::keepIfWithin(absl::string_view field, T got, T min, T max, T& value) {
+void Section::keepIfWithin(std::string_view field, T got, T min, T max, T& value) {
   if (got >= min && got <= max) {
     value = got;
     return;
   }
-  fail(field, absl::StrCat("must be from ", boundText(min), " to ", boundText(max), " (got ",
-                           boundText(got), ")"));
+  fail(field,
+       cat("must be from ", boundText(min), " to ", boundText(max), " (got ", boundText(got), ")"));
 }
 
 template <typename T>
-void Section::keepIfPositive(absl::string_view field, T got, T max, T& value) {
+void Section::keepIfPositive(std::string_view field, T got, T max, T& value) {
   if (got > T{} && got <= max) {
     value = got;
     return;
   }
-  fail(field, absl::StrCat("must be more than ", boundText(T{}), " and at most ", boundText(max),
-                           " (got ", boundText(got), ")"));
+  fail(field, cat("must be more than ", boundText(T{}), " and at most ", boundText(max), " (got ",
+                  boundText(got), ")"));
 }
 
-absl::Duration Section::durationOf(absl::string_view field) const {
+absl::Duration Section::durationOf(std::string_view field) const {
   return toDuration(message_.GetReflection()->GetMessage(message_, find(field)));
 }
 
-void Section::readDuration(absl::string_view field, absl::Duration min, absl::Duration max,
+void Section::readDuration(std::string_view field, absl::Duration min, absl::Duration max,
                            absl::Duration& value) {
   if (isReadable(field)) {
     keepIfWithin(field, durationOf(field), min, max, value);
   }
 }
 
-void Section::readPositive(absl::string_view field, absl::Duration max, absl::Duration& value) {
+void Section::readPositive(std::string_view field, absl::Duration max, absl::Duration& value) {
   if (isReadable(field)) {
     keepIfPositive(field, durationOf(field), max, value);
   }
 }
 
-void Section::readPositive(absl::string_view field, double max, double& value) {
+void Section::readPositive(std::string_view field, double max, double& value) {
   if (isReadable(field)) {
     keepIfPositive(field, message_.GetReflection()->GetDouble(message_, find(field)), max, value);
   }
 }
 
-void Section::readNumber(absl::string_view field, uint32_t min, uint32_t max, uint32_t& value) {
+void Section::readNumber(std::string_view field, uint32_t min, uint32_t max, uint32_t& value) {
   if (isReadable(field)) {
     keepIfWithin(field, message_.GetReflection()->GetUInt32(message_, find(field)), min, max,
                  value);
   }
 }
 
-void Section::readNumber(absl::string_view field, uint64_t min, uint64_t max, uint64_t& value) {
+void Section::readNumber(std::string_view field, uint64_t min, uint64_t max, uint64_t& value) {
   if (isReadable(field)) {
     keepIfWithin(field, message_.GetReflection()->GetUInt64(message_, find(field)), min, max,
                  value);
   }
 }
 
-void Section::readNumber(absl::string_view field, double min, double max, double& value) {
+void Section::readNumber(std::string_view field, double min, double max, double& value) {
   if (isReadable(field)) {
     keepIfWithin(field, message_.GetReflection()->GetDouble(message_, find(field)), min, max,
                  value);
   }
 }
 
-void Section::readString(absl::string_view field, size_t bytes_max, std::string& value) {
+void Section::readString(std::string_view field, size_t bytes_max, std::string& value) {
   if (!isReadable(field)) {
     return;
   }
   std::string got = message_.GetReflection()->GetString(message_, find(field));
   if (got.size() > bytes_max) {
-    fail(field, absl::StrCat("must be at most ", bytes_max, " bytes long (got ", got.size(), ")"));
+    fail(field, cat("must be at most ", bytes_max, " bytes long (got ", got.size(), ")"));
     return;
   }
   value = std::move(got);
 }
 
-bool Section::readRequired(absl::string_view field, size_t bytes_max, std::string& value) {
+bool Section::readRequired(std::string_view field, size_t bytes_max, std::string& value) {
   readString(field, bytes_max, value);
   if (!isClean(field)) {
     return false;
@@ -136,21 +136,21 @@ bool Section::readRequired(absl::string_view field, size_t bytes_max, std::strin
   return true;
 }
 
-bool Section::readName(absl::string_view field, std::string& value) {
+bool Section::readName(std::string_view field, std::string& value) {
   if (!readRequired(field, limits::kNameBytesMax, value)) {
     return false;
   }
   for (const char c : value) {
     if (!isNameCharacter(c)) {
-      fail(field, absl::StrCat("may only hold letters, digits, \"_\", \".\" and \"-\" (got ",
-                               inQuotes(value), ")"));
+      fail(field, cat("may only hold letters, digits, \"_\", \".\" and \"-\" (got ",
+                      inQuotes(value), ")"));
       return false;
     }
   }
   return true;
 }
 
-std::vector<absl::Duration> Section::readDurations(absl::string_view field, absl::Duration min,
+std::vector<absl::Duration> Section::readDurations(std::string_view field, absl::Duration min,
                                                    absl::Duration max) {
   std::vector<absl::Duration> values(sizeOf(field));
   for (int i = 0; i < sizeOf(field); ++i) {
@@ -163,7 +163,7 @@ std::vector<absl::Duration> Section::readDurations(absl::string_view field, absl
   return values;
 }
 
-std::vector<std::string> Section::readStrings(absl::string_view field) const {
+std::vector<std::string> Section::readStrings(std::string_view field) const {
   std::vector<std::string> values;
   for (int i = 0; i < sizeOf(field); ++i) {
     values.push_back(message_.GetReflection()->GetRepeatedString(message_, find(field), i));
@@ -171,16 +171,16 @@ std::vector<std::string> Section::readStrings(absl::string_view field) const {
   return values;
 }
 
-int Section::readEnum(absl::string_view field) const {
+int Section::readEnum(std::string_view field) const {
   return message_.GetReflection()->GetEnumValue(message_, find(field));
 }
 
-Section Section::inner(absl::string_view field) const {
+Section Section::inner(std::string_view field) const {
   return Section(message_.GetReflection()->GetMessage(message_, find(field)), pathOf(field),
                  errors_);
 }
 
-std::vector<Section> Section::elements(absl::string_view field) const {
+std::vector<Section> Section::elements(std::string_view field) const {
   std::vector<Section> sections;
   for (int i = 0; i < sizeOf(field); ++i) {
     sections.emplace_back(message_.GetReflection()->GetRepeatedMessage(message_, find(field), i),
@@ -189,16 +189,16 @@ std::vector<Section> Section::elements(absl::string_view field) const {
   return sections;
 }
 
-void Section::refuseUnsupported(std::initializer_list<absl::string_view> fields) {
-  for (const absl::string_view field : fields) {
+void Section::refuseUnsupported(std::initializer_list<std::string_view> fields) {
+  for (const std::string_view field : fields) {
     if (has(field)) {
       fail(field, "not supported yet");
     }
   }
 }
 
-std::string boundText(uint32_t value) { return absl::StrCat(value); }
-std::string boundText(uint64_t value) { return absl::StrCat(value); }
+std::string boundText(uint32_t value) { return cat(value); }
+std::string boundText(uint64_t value) { return cat(value); }
 std::string boundText(double value) { return numberText(value); }
 std::string boundText(absl::Duration value) { return secondsText(value); }
 

@@ -7,11 +7,10 @@
 #include <set>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/duration.pb.h"
+#include "source/base/strings.h"
 #include "source/config/closest.h"
 #include "source/config/config_text.h"
 
@@ -42,11 +41,11 @@ std::optional<uint64_t> readWhole(const Value& value, uint64_t max, const std::s
   } else if (number < 0) {
     wrong = "must not be negative";
   } else if (number > static_cast<double>(max)) {
-    wrong = absl::StrCat("must be at most ", max);
+    wrong = cat("must be at most ", max);
   } else {
     return static_cast<uint64_t>(number);
   }
-  errors.add(path, absl::StrCat(wrong, " (got ", valueText(value), ")"));
+  errors.add(path, cat(wrong, " (got ", valueText(value), ")"));
   return std::nullopt;
 }
 
@@ -55,7 +54,7 @@ std::optional<double> readDouble(const Value& value, const std::string& path,
   if (value.kind_case() == Value::kNumberValue && std::isfinite(value.number_value())) {
     return value.number_value();
   }
-  errors.add(path, absl::StrCat("must be a number (got ", valueText(value), ")"));
+  errors.add(path, cat("must be a number (got ", valueText(value), ")"));
   return std::nullopt;
 }
 
@@ -67,11 +66,10 @@ std::optional<std::string> readString(const Value& value, const std::string& pat
     case Value::kNumberValue:
     case Value::kBoolValue:
       // YAML makes numbers and bools of bare words: 404, on.
-      errors.add(path,
-                 absl::StrCat("must be a string (got ", valueText(value), "; put it in quotes)"));
+      errors.add(path, cat("must be a string (got ", valueText(value), "; put it in quotes)"));
       break;
     default:
-      errors.add(path, absl::StrCat("must be a string (got ", kindText(value), ")"));
+      errors.add(path, cat("must be a string (got ", kindText(value), ")"));
   }
   return std::nullopt;
 }
@@ -85,12 +83,11 @@ const google::protobuf::EnumValueDescriptor* readEnum(const Value& value,
       return known;
     }
   }
-  std::vector<absl::string_view> allowed;
+  std::vector<std::string_view> allowed;
   for (int i = 0; i < type.value_count(); ++i) {
     allowed.push_back(type.value(i)->name());
   }
-  errors.add(path, absl::StrCat("must be one of ", absl::StrJoin(allowed, ", "), " (got ",
-                                valueText(value), ")"));
+  errors.add(path, cat("must be one of ", join(allowed, ", "), " (got ", valueText(value), ")"));
   return nullptr;
 }
 
@@ -98,8 +95,8 @@ void fillDuration(const Value& value, Message& message, const std::string& path,
                   ConfigErrors& errors) {
   auto& duration = *google::protobuf::DynamicCastToGenerated<google::protobuf::Duration>(&message);
   if (value.kind_case() != Value::kStringValue) {
-    errors.add(path, absl::StrCat("must be a duration such as \"30s\" or \"0.5s\" (got ",
-                                  valueText(value), ")"));
+    errors.add(path,
+               cat("must be a duration such as \"30s\" or \"0.5s\" (got ", valueText(value), ")"));
     return;
   }
   const std::optional<absl::Duration> parsed = parseSeconds(value.string_value());
@@ -109,14 +106,14 @@ void fillDuration(const Value& value, Message& message, const std::string& path,
     std::string hint;
     if (absl::ParseDuration(value.string_value(), &meant) && meant > absl::ZeroDuration() &&
         meant < absl::InfiniteDuration()) {
-      hint = absl::StrCat("; write \"", secondsText(meant), "\"");
+      hint = cat("; write \"", secondsText(meant), "\"");
     }
-    errors.add(path, absl::StrCat("must be a duration such as \"30s\" or \"0.5s\" (got ",
-                                  valueText(value), hint, ")"));
+    errors.add(path, cat("must be a duration such as \"30s\" or \"0.5s\" (got ", valueText(value),
+                         hint, ")"));
     return;
   }
   if (*parsed < absl::ZeroDuration()) {
-    errors.add(path, absl::StrCat("must not be negative (got ", valueText(value), ")"));
+    errors.add(path, cat("must not be negative (got ", valueText(value), ")"));
     return;
   }
   const int64_t seconds = absl::ToInt64Seconds(*parsed);
@@ -189,7 +186,7 @@ private:
 void fillList(const Value& value, Message& message, const FieldDescriptor& field,
               const std::string& path, ConfigErrors& errors) {
   if (value.kind_case() != Value::kListValue) {
-    errors.add(path, absl::StrCat("must be a list (got ", kindText(value), ")"));
+    errors.add(path, cat("must be a list (got ", kindText(value), ")"));
     return;
   }
   const auto& values = value.list_value().values();
@@ -209,8 +206,8 @@ std::vector<const OneofDescriptor*> crowdedOneofs(const google::protobuf::Struct
   std::vector<const OneofDescriptor*> crowded;
   for (int i = 0; i < type.real_oneof_decl_count(); ++i) {
     const OneofDescriptor& oneof = *type.oneof_decl(i);
-    std::vector<absl::string_view> known;
-    std::vector<absl::string_view> given;
+    std::vector<std::string_view> known;
+    std::vector<std::string_view> given;
     for (int j = 0; j < oneof.field_count(); ++j) {
       const std::string& name = oneof.field(j)->name();
       known.push_back(name);
@@ -221,9 +218,9 @@ std::vector<const OneofDescriptor*> crowdedOneofs(const google::protobuf::Struct
     }
     if (given.size() > 1) {
       crowded.push_back(&oneof);
-      errors.addGeneral(path, absl::StrCat("only one of ", absl::StrJoin(known, ", "),
-                                           " is allowed (got ", absl::StrJoin(given, ", "), ")"));
-      for (const absl::string_view name : known) {
+      errors.addGeneral(path, cat("only one of ", join(known, ", "), " is allowed (got ",
+                                  join(given, ", "), ")"));
+      for (const std::string_view name : known) {
         errors.excuse(fieldPath(path, name));
       }
     }
@@ -231,9 +228,9 @@ std::vector<const OneofDescriptor*> crowdedOneofs(const google::protobuf::Struct
   return crowded;
 }
 
-void reportUnknown(absl::string_view name, const Descriptor& type, const std::string& path,
+void reportUnknown(std::string_view name, const Descriptor& type, const std::string& path,
                    ConfigErrors& errors) {
-  std::vector<absl::string_view> known;
+  std::vector<std::string_view> known;
   for (int i = 0; i < type.field_count(); ++i) {
     known.push_back(type.field(i)->name());
   }
@@ -241,27 +238,27 @@ void reportUnknown(absl::string_view name, const Descriptor& type, const std::st
   const bool plain = !name.empty() && name.size() <= 64 &&
                      name.find_first_not_of(
                          "abcdefghijklmnopqrstuvwxyz"
-                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == absl::string_view::npos;
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == std::string_view::npos;
   const std::string where = fieldPath(path, plain ? std::string(name) : inQuotes(name));
-  const absl::string_view meant = closest(name, known);
+  const std::string_view meant = closest(name, known);
   if (meant.empty()) {
-    errors.add(where, absl::StrCat("unknown field (known here: ", absl::StrJoin(known, ", "), ")"));
+    errors.add(where, cat("unknown field (known here: ", join(known, ", "), ")"));
     return;
   }
-  errors.add(where, absl::StrCat("unknown field (did you mean ", meant, "?)"));
+  errors.add(where, cat("unknown field (did you mean ", meant, "?)"));
   errors.excuse(fieldPath(path, meant));
 }
 
 void reportUnknowns(const google::protobuf::Struct& object, const Descriptor& type,
                     const std::string& path, ConfigErrors& errors) {
   // In order of the name, since the map has none of its own.
-  std::set<absl::string_view> unknown;
+  std::set<std::string_view> unknown;
   for (const auto& [name, value] : object.fields()) {
     if (type.FindFieldByName(name) == nullptr) {
       unknown.insert(name);
     }
   }
-  for (const absl::string_view name : unknown) {
+  for (const std::string_view name : unknown) {
     reportUnknown(name, type, path, errors);
   }
 }
@@ -270,7 +267,7 @@ void fillMessage(const Value& value, Message& message, const std::string& path,
                  ConfigErrors& errors) {
   if (value.kind_case() != Value::kStructValue) {
     // Never the value: somebody may have put a secret where its source belongs.
-    errors.add(path, absl::StrCat("must be a mapping (got ", kindText(value), ")"));
+    errors.add(path, cat("must be a mapping (got ", kindText(value), ")"));
     return;
   }
   const google::protobuf::Struct& object = value.struct_value();

@@ -7,6 +7,7 @@
 #include "source/base/limits.h"
 #include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
+#include "source/envoy/ack_tally.h"
 
 namespace forebay {
 
@@ -131,12 +132,8 @@ void CaptureFilter::submit() {
 
 void CaptureFilter::onAppended(const absl::Status& status) {
   phase_ = Phase::Answered;
-  process_->stats().record(
-      Histogram::AckMs, {},
-      absl::ToInt64Milliseconds(process_->clock().monotonicNow() - submitted_at_));
-  if (status.ok()) {
-    process_->stats().add(Counter::Accepted, {capture_->source}, 1);
-  }
+  const absl::Duration took = process_->clock().monotonicNow() - submitted_at_;
+  AckTally::ofThisThread().add(capture_->source, status.ok(), absl::ToInt64Milliseconds(took));
   answer(appendAnswer(*capture_, status));
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
+#include "source/envoy/ack_tally.h"
 #include "source/envoy/capture_filter.h"
 #include "source/envoy/envoy_log.h"
 #include "source/envoy/process.h"
@@ -119,7 +120,12 @@ FbTrailersStatus envoy_dynamic_module_on_http_filter_request_trailers(void*, con
 }
 
 void envoy_dynamic_module_on_http_filter_scheduled(void*, const void*, uint64_t) {
-  forebay::guarded([] { forebay::AckQueue::ofThisThread().deliver(); }, [] {});
+  forebay::guarded(
+      [] {
+        forebay::AckQueue::ofThisThread().deliver();
+        forebay::AckTally::ofThisThread().flushTo(forebay::Process::current()->stats());
+      },
+      [] {});
 }
 
 // Answers pass as they are.

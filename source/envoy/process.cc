@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kSendWaiting = 1;
 constexpr uint64_t kDrained = 2;
 
-// Touched on the main thread alone.
+// Changes on the main thread, while no worker runs.
 Process* the_process = nullptr;
 
 }  // namespace

@@ -85,9 +85,10 @@ struct Date {
   }
 
   bool isValid() const {
-    const absl::CivilDay date(year, month, day);
-    // A leap second is second 60; it is taken for the first of the next minute.
-    return date.month() == month && date.day() == day && hour <= 23 && minute <= 59 && second <= 60;
+    // A day that the month doesn't have runs into another month. A leap second is second 60; it is
+    // taken for the first of the next minute.
+    return absl::CivilDay(year, month, day).month() == month && hour <= 23 && minute <= 59 &&
+           second <= 60;
   }
 };
 

@@ -60,7 +60,7 @@ TEST(ConfigTextTest, WritesNumbersReadably) {
 }
 
 TEST(ClosestTest, KnowsWhatWasMeant) {
-  const std::vector<absl::string_view> names = {"attempts_max", "give_up_after", "name", "as"};
+  const std::vector<std::string_view> names = {"attempts_max", "give_up_after", "name", "as"};
   EXPECT_EQ(closest("attemptsMax", names), "attempts_max");
   EXPECT_EQ(closest("attempt_max", names), "attempts_max");
   EXPECT_EQ(closest("giveup-after", names), "give_up_after");
@@ -79,6 +79,10 @@ TEST(ConfigErrorsTest, WhatIsBelowAMistakeIsNotClean) {
   EXPECT_TRUE(errors.isClean("upstreams[1]"));
   EXPECT_TRUE(errors.isClean("upstreams[10].retry"));
   EXPECT_TRUE(errors.isClean("upstreams[1].retrying"));
+  EXPECT_FALSE(errors.isCleanThroughout("upstreams"));
+  EXPECT_FALSE(errors.isCleanThroughout("upstreams[1]"));
+  EXPECT_TRUE(errors.isCleanThroughout("upstreams[1].ret"));
+  EXPECT_TRUE(errors.isCleanThroughout("upstreams[1].retry_later"));
   errors.addGeneral("store", "has a flaw");
   EXPECT_TRUE(errors.isClean("store.path"));
   errors.excuse("store.path");

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "source/store/event_store.h"
+#include "source/store/rocks/context.h"
+
+namespace forebay::rocks {
+
+// Hands out what is due: the windows of the book, refilled from the due index on disk. Safe from
+// any thread.
+class DueQueue {
+public:
+  explicit DueQueue(StoreContext& context) : context_(context) {}
+
+  // As in EventStore.
+  absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream, absl::Time now,
+                                                    size_t limit);
+  absl::Time nextDue(std::string_view upstream);
+  void release(std::string_view upstream, absl::Span<const EventId> ids);
+
+  // After a reopening: leases are brought in line with what is on disk now. An event whose
+  // settling failed may be found settled.
+  void refreshLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.opening);
+
+private:
+  // Reads on from the end of the window if it holds fewer than `wanted`.
+  absl::Status refill(std::string_view upstream, size_t wanted)
+      ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
+  // Reads those events that are not in memory. What can't be read is left out of the result and
+  // made dead.
+  absl::StatusOr<std::vector<LeasedEvent>> load(std::string_view upstream,
+                                                std::vector<Taken>&& taken)
+      ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
+  absl::Status buryCorrupt(std::string_view upstream, absl::Span<const LeasedEvent> corrupt)
+      ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
+
+  StoreContext& context_;
+};
+
+}  // namespace forebay::rocks

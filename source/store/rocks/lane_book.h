@@ -1,0 +1,118 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "api/forebay/v1/event.pb.h"
+#include "source/base/limits.h"
+#include "source/store/event_store.h"
+#include "source/store/rocks/due_window.h"
+
+namespace forebay::rocks {
+
+// What is written with every batch about a lane.
+struct LaneSums {
+  uint64_t accepted = 0;
+  v1::LaneCounts settled;
+};
+
+// An event that somebody holds, as far as settling it needs to know.
+struct Lease {
+  std::string_view upstream;  // valid as long as the book
+  int64_t due_us = 0;         // of its entry in the due index; 0 when there is none
+  uint64_t sequence = 0;
+  v1::State state = v1::STATE_PENDING;
+};
+
+// An event that was just committed.
+struct Committed {
+  DueKey key;
+  Fresh fresh;
+};
+
+// An event that was just taken from the queue and is leased now.
+struct Taken {
+  DueKey key;
+  Fresh fresh;
+};
+
+// A change of state that is on disk now.
+struct Change {
+  std::string_view upstream;
+  EventId id;
+  int64_t old_due_us = 0;  // 0: it was in no queue
+  int64_t new_due_us = 0;  // 0: it is in no queue
+  bool ends_lease = false;
+};
+
+struct BookLimits {
+  size_t window_entries = limits::kLaneWindowEntries;
+  uint64_t lane_fresh_bytes_max = limits::kLaneFreshBytesMax;
+  // Over all lanes: 256 lanes with a window full of events each would be a gigabyte.
+  uint64_t fresh_bytes_max = 8 * limits::kLaneFreshBytesMax;
+};
+
+// What is in memory of all lanes: windows over the due index, leases, sums. Never reads the disk;
+// every call is short. Safe from any thread, but whoever moves events between states (all but
+// addCommitted) does so under StoreContext::transitions, one at a time.
+class LaneBook {
+public:
+  explicit LaneBook(const BookLimits& limits) : limits_(limits) {}
+
+  // What a database just opened says. Windows begin anew, leases are kept.
+  void load(const std::map<std::string, LaneSums>& lanes);
+
+  // Moves the events in. Counts them as accepted.
+  void addCommitted(absl::Span<Committed> events);
+
+  // When the window holds fewer than `wanted` entries and there are more on disk: from which key
+  // to read on. Ended by endRefill or abandonRefill.
+  struct Refill {
+    DueKey from;
+    size_t room = 0;
+  };
+  std::optional<Refill> beginRefill(std::string_view upstream, size_t wanted);
+  void endRefill(std::string_view upstream, std::vector<DueKey> found, const DueKey& next);
+  void abandonRefill(std::string_view upstream);
+
+  std::vector<Taken> take(std::string_view upstream, int64_t now_us, size_t limit);
+  // What the lease's record on disk says.
+  void describe(const EventId& id, const v1::EventState& state);
+  void giveBack(std::string_view upstream, absl::Span<const EventId> ids);
+  std::optional<Lease> lease(const EventId& id) const;
+  std::vector<EventId> leased() const;
+
+  v1::LaneCounts settledCounts(std::string_view upstream) const;
+  void apply(absl::Span<const Change> changes,
+             const std::map<std::string_view, v1::LaneCounts>& settled);
+
+  std::optional<DueKey> first(std::string_view upstream) const;
+  std::optional<absl::Time> oldest(std::string_view upstream) const;
+  absl::flat_hash_map<std::string, LaneTotals> totals() const;
+
+private:
+  struct Lane {
+    DueWindow window;
+    uint64_t accepted = 0;
+    v1::LaneCounts settled;
+  };
+  using Lanes = std::map<std::string, Lane, std::less<>>;
+
+  Lanes::value_type& lane(std::string_view upstream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  const Lane* find(std::string_view upstream) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  const BookLimits limits_;
+  mutable absl::Mutex mutex_;
+  Lanes lanes_ ABSL_GUARDED_BY(mutex_);  // never shrinks
+  absl::flat_hash_map<EventId, Lease> leases_ ABSL_GUARDED_BY(mutex_);
+  uint64_t fresh_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace forebay::rocks

@@ -1,0 +1,118 @@
+#include "source/store/rocks/settler.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "source/store/lifecycle.h"
+#include "source/store/rocks/keys.h"
+#include "source/store/rocks/reader.h"
+
+namespace forebay::rocks {
+
+void TransitionBatch::move(std::string_view upstream, const EventId& id, v1::State from,
+                           int64_t old_due_us, const v1::EventState& to, bool ends_lease) {
+  to.SerializeToString(&value_);
+  batch_.Put(database_.family(Family::State), toSlice(id.bytes()), value_);
+  if (old_due_us > 0 && old_due_us != to.due_at_us()) {
+    encodeDueKey(upstream, {old_due_us, id}, key_);
+    batch_.Delete(database_.family(Family::Due), key_);
+  }
+  if (to.due_at_us() > 0) {
+    encodeDueKey(upstream, {to.due_at_us(), id}, key_);
+    batch_.Put(database_.family(Family::Due), key_, {});
+  }
+  if (from != to.state()) {
+    if (isSetAside(from)) {
+      batch_.Delete(database_.family(Family::SetAside),
+                    setAsideKey(static_cast<uint8_t>(from), id));
+    }
+    if (isSetAside(to.state())) {
+      batch_.Put(database_.family(Family::SetAside),
+                 setAsideKey(static_cast<uint8_t>(to.state()), id), {});
+    }
+  }
+  const auto [counts, added] = settled_.try_emplace(upstream);
+  if (added) {
+    counts->second = context_.book.settledCounts(upstream);
+  }
+  moveCount(counts->second, from, to.state());
+  changes_.push_back({upstream, id, old_due_us, to.due_at_us(), ends_lease});
+}
+
+void TransitionBatch::addAttempt(const EventId& id, const v1::AttemptRecord& attempt) {
+  attempt.SerializeToString(&value_);
+  batch_.Put(database_.family(Family::Attempts), attemptKey(id, attempt.attempt()), value_);
+}
+
+absl::Status TransitionBatch::commit(bool sync, const char* what) {
+  for (const auto& [upstream, counts] : settled_) {
+    batch_.Put(metaKey(kSettledPrefix, upstream), counts.SerializeAsString());
+  }
+  const absl::Status status = context_.write(batch_, sync, what);
+  if (status.ok()) {
+    context_.book.apply(changes_, settled_);
+  }
+  return status;
+}
+
+absl::Status settle(StoreContext& context, absl::Span<const Settlement> settlements) {
+  absl::ReaderMutexLock opening(&context.opening);
+  if (context.database == nullptr) {
+    return context.notOpen();
+  }
+  absl::MutexLock transitions(&context.transitions);
+  TransitionBatch batch(context, *context.database);
+  absl::flat_hash_set<EventId> seen;
+  for (const Settlement& settlement : settlements) {
+    const std::optional<Lease> lease = context.book.lease(settlement.id);
+    if (!lease.has_value() || !seen.insert(settlement.id).second) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("event ", settlement.id.toString(), ": settled without a lease"));
+    }
+    const absl::Status valid = checkSettlement(settlement, lease->upstream, lease->sequence);
+    if (!valid.ok()) {
+      return valid;
+    }
+    batch.move(lease->upstream, settlement.id, lease->state, lease->due_us, settlement.state, true);
+    if (settlement.attempt.has_value()) {
+      batch.addAttempt(settlement.id, *settlement.attempt);
+    }
+  }
+  return batch.empty() ? absl::OkStatus() : batch.commit(false, "settle");
+}
+
+absl::StatusOr<size_t> markDue(StoreContext& context, absl::Span<const ReplayMark> marks) {
+  size_t marked = 0;
+  {
+    absl::ReaderMutexLock opening(&context.opening);
+    if (context.database == nullptr) {
+      return context.notOpen();
+    }
+    absl::MutexLock transitions(&context.transitions);
+    TransitionBatch batch(context, *context.database);
+    std::vector<v1::EventState> states;
+    states.reserve(marks.size());  // the batch keeps views of their upstreams
+    absl::flat_hash_set<EventId> seen;
+    for (const ReplayMark& mark : marks) {
+      if (!seen.insert(mark.id).second || context.book.lease(mark.id).has_value()) {
+        continue;
+      }
+      absl::StatusOr<v1::EventState> state = readState(*context.database, mark.id);
+      if (!state.ok()) {
+        continue;
+      }
+      states.push_back(*std::move(state));
+      const v1::EventState& held = states.back();
+      batch.move(held.upstream(), mark.id, held.state(), held.due_at_us(),
+                 replayedState(held, mark), false);
+      ++marked;
+    }
+    const absl::Status status = batch.empty() ? absl::OkStatus() : batch.commit(true, "mark due");
+    if (!status.ok()) {
+      return status;
+    }
+  }
+  context.wake();
+  return marked;
+}
+
+}  // namespace forebay::rocks
