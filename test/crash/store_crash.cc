@@ -16,7 +16,9 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -34,7 +36,9 @@ namespace forebay::crash {
 namespace {
 
 // A store is used for this many kills, then a new one begun: recovery of old and of young ones.
-constexpr int kKillsPerStore = 25;
+constexpr int kKillsPerStore = 10;
+// Side by side, each with stores of its own: most of a child's life is waiting.
+constexpr int kLines = 3;
 
 struct Totals {
   uint64_t kills = 0;
@@ -42,6 +46,14 @@ struct Totals {
   uint64_t acknowledged = 0;
   uint64_t settled = 0;
   uint64_t stored = 0;
+
+  void add(const Totals& other) {
+    kills += other.kills;
+    killed_while_opening += other.killed_while_opening;
+    acknowledged += other.acknowledged;
+    settled += other.settled;
+    stored += other.stored;
+  }
 };
 
 // What the child was told, by id.
@@ -126,8 +138,11 @@ private:
   int reports_ = -1;
 };
 
-void enter(const std::vector<Report>& reports, Ledger& ledger, Totals& totals) {
+// Adds to the ledger; what was added or changed.
+std::set<EventId> enter(const std::vector<Report>& reports, Ledger& ledger, Totals& totals) {
+  std::set<EventId> touched;
   for (const Report& report : reports) {
+    touched.insert(report.id);
     Promise& promise = ledger[report.id];
     if (report.kind == Report::Acknowledged) {
       promise.body = report.number;
@@ -138,10 +153,12 @@ void enter(const std::vector<Report>& reports, Ledger& ledger, Totals& totals) {
       ++totals.settled;
     }
   }
+  return touched;
 }
 
-void checkPromises(EventStore& store, const Ledger& ledger) {
-  for (const auto& [id, promise] : ledger) {
+void checkPromises(EventStore& store, const Ledger& ledger, const std::set<EventId>& ids) {
+  for (const EventId& id : ids) {
+    const Promise& promise = ledger.at(id);
     const absl::StatusOr<StoredEvent> stored = store.read(id);
     if (!stored.ok()) {
       fail(cat("acknowledged and lost: ", id.toString(), ": ", stored.status().ToString()));
@@ -158,7 +175,8 @@ void checkPromises(EventStore& store, const Ledger& ledger) {
   }
 }
 
-void check(const std::string& path, const Ledger& ledger, Totals& totals) {
+// Opens and audits the store; how many events it holds.
+uint64_t check(const std::string& path, const Ledger& ledger, const std::set<EventId>& ids) {
   {
     QuietLog log;
     NullStats stats;
@@ -166,7 +184,7 @@ void check(const std::string& path, const Ledger& ledger, Totals& totals) {
     if (!store.ok()) {
       fail(store.status().ToString());
     }
-    checkPromises(**store, ledger);
+    checkPromises(**store, ledger, ids);
   }
   const absl::StatusOr<StoreAudit> audit = auditStore(path);
   if (!audit.ok()) {
@@ -178,7 +196,7 @@ void check(const std::string& path, const Ledger& ledger, Totals& totals) {
   if (audit->events < ledger.size()) {
     fail("fewer events than were acknowledged");
   }
-  totals.stored = audit->events;
+  return audit->events;
 }
 
 // One life and death of the child. `ledger` is everything that the store at `path` promised.
@@ -198,30 +216,56 @@ void killOnce(const std::string& path, SeededRandom& random, Ledger& ledger, Tot
   child.killAndDrain(reports);
   ++totals.kills;
   totals.killed_while_opening += reports.empty();
-  enter(reports, ledger, totals);
-  check(path, ledger, totals);
+  check(path, ledger, enter(reports, ledger, totals));
 }
 
-int parent(int loops, uint64_t seed, const std::string& directory) {
-  std::printf("seed %" PRIu64 "\n", seed);
-  std::fflush(stdout);
+std::set<EventId> idsOf(const Ledger& ledger) {
+  std::set<EventId> ids;
+  for (const auto& [id, promise] : ledger) {
+    ids.insert(id);
+  }
+  return ids;
+}
+
+// Kills `loops` children, one after the other.
+Totals killMany(int loops, uint64_t seed, const std::string& directory) {
   SeededRandom random(seed);
   Totals totals;
-  uint64_t stored = 0;
-  const MonotonicTime begin = systemClock().monotonicNow();
   for (int i = 0; i < loops;) {
     const std::string path = cat(directory, "/store", i);
     Ledger ledger;
     for (int kill = 0; kill < kKillsPerStore && i < loops; ++kill, ++i) {
       killOnce(path, random, ledger, totals);
     }
-    stored += totals.stored;
+    totals.stored += check(path, ledger, idsOf(ledger));
     std::filesystem::remove_all(path);
+  }
+  return totals;
+}
+
+int parent(int loops, uint64_t seed, const std::string& directory) {
+  std::printf("seed %" PRIu64 "\n", seed);
+  std::fflush(stdout);
+  const MonotonicTime begin = systemClock().monotonicNow();
+  std::vector<Totals> of_line(kLines);
+  std::vector<std::thread> lines;
+  for (int line = 0; line < kLines; ++line) {
+    lines.emplace_back([&, line] {
+      const std::string own = cat(directory, "/", line);
+      std::filesystem::create_directory(own);
+      const int share = loops / kLines + (line < loops % kLines ? 1 : 0);
+      of_line[line] = killMany(share, seed + static_cast<uint64_t>(line), own);
+    });
+  }
+  Totals totals;
+  for (int line = 0; line < kLines; ++line) {
+    lines[line].join();
+    totals.add(of_line[line]);
   }
   std::printf("%" PRIu64 " kills (%" PRIu64 " while opening), %" PRIu64 " acknowledged, %" PRIu64
               " settled, %" PRIu64 " stored, 0 lost, %.1f s\n",
               totals.kills, totals.killed_while_opening, totals.acknowledged, totals.settled,
-              stored, absl::ToDoubleSeconds(systemClock().monotonicNow() - begin));
+              totals.stored, absl::ToDoubleSeconds(systemClock().monotonicNow() - begin));
   return 0;
 }
 
