@@ -93,7 +93,8 @@ absl::StatusOr<size_t> markDue(StoreContext& context, absl::Span<const ReplayMar
     states.reserve(marks.size());  // the batch keeps views of their upstreams
     absl::flat_hash_set<EventId> seen;
     for (const ReplayMark& mark : marks) {
-      if (!seen.insert(mark.id).second || context.book.lease(mark.id).has_value()) {
+      if (!seen.insert(mark.id).second || !context.book.isAdded(mark.id) ||
+          context.book.lease(mark.id).has_value()) {
         continue;
       }
       absl::StatusOr<v1::EventState> state = readState(*context.database, mark.id);
