@@ -8,9 +8,7 @@ event that was acknowledged must have arrived at the app in the end.
 
 import argparse
 import json
-import os
 import pathlib
-import platform
 import shutil
 import statistics
 import subprocess
@@ -18,12 +16,14 @@ import sys
 import tempfile
 import time
 
+import machine
 import report
 from envoy_under_test import CONCURRENCY, ROOT, Broken, EnvoyUnderTest, ask
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 64
 BODY_BYTES = 1024
+FOREIGN_MAX = 0.1  # of the machine: a round that others disturbed more is measured again
 HELD, LIVE = "held", "live"  # the upstream whose delivery is paused, and the one that delivers
 
 
@@ -97,7 +97,8 @@ class Bench:
     def round(self, kind, port_name):
         """One round. `delivered` is what reached the app between its first and last moment."""
         arrived = self.app.requests()
-        cpu = self.envoy.cpu_seconds()
+        cpu = machine.seconds_of(self.envoy.process.pid)
+        meter = machine.Meter([self.envoy.process.pid, self.app.process.pid])
         start = time.monotonic()
         result = run_wrk(self.envoy.url(port_name), self.arguments.seconds)
         result["delivered"] = self.app.requests() - arrived
@@ -105,7 +106,8 @@ class Bench:
         if port_name == LIVE:
             result["backlog"] = self.envoy.backlog(LIVE)
         result["delivered_per_second"] = result["delivered"] / window
-        after = self.envoy.cpu_seconds()
+        result["foreign_share"] = meter.foreign_share()
+        after = machine.seconds_of(self.envoy.process.pid)
         result["cpu_us"] = {name: (after[name] - cpu.get(name, 0)) * 1e6 / result["requests"]
                             for name in after}
         result["kind"] = kind
@@ -116,17 +118,27 @@ class Bench:
         print(f"  {kind:<20} {result['per_second']:>9,.0f}/s   p50 {result['p50_ms']:7.2f} ms"
               f"   p99 {result['p99_ms']:7.2f} ms"
               f"   at the app {result['delivered_per_second']:>8,.0f}/s"
-              f"   errors {result['errors_total']}", flush=True)
+              f"   errors {result['errors_total']}"
+              f"   others {result['foreign_share']:.0%}", flush=True)
         return result
 
     def alternate(self, reference, reference_port, ours, our_port):
+        """Rounds in turn. A full run wants pairs that nobody disturbed, and has some patience."""
+        wanted = self.arguments.rounds
+        most = wanted if self.arguments.quick else 3 * wanted
         pairs = []
-        for _ in range(self.arguments.rounds):
+        calm = []
+        while len(pairs) < most and len(calm) < wanted:
             pair = [self.round(reference, reference_port), self.round(ours, our_port)]
             if our_port == LIVE:
                 self.wait_for_backlog(LIVE)
             pairs.append(pair)
-        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            if max(each["foreign_share"] for each in pair) <= FOREIGN_MAX:
+                calm.append(pair)
+        # Too few of them: then the calmest.
+        pairs.sort(key=lambda pair: max(each["foreign_share"] for each in pair))
+        chosen = pairs[:wanted]
+        return [pair[0] for pair in chosen], [pair[1] for pair in chosen]
 
     def wait_for_backlog(self, upstream, idle_seconds=30):
         """Until the lane is empty; broken when nothing moves for so long."""
@@ -214,8 +226,10 @@ def measure(bench):
         # An event counts once it is both: accepted from the sender and delivered to the app.
         each["through_per_second"] = min(each["per_second"], each["delivered_per_second"])
 
+    rounds = {"A": a, "paused": held, "B": b, "delivering": live}
     return {
-        "rounds": {"A": a, "paused": held, "B": b, "delivering": live},
+        "rounds": rounds,
+        "foreign_share": max(each["foreign_share"] for kind in rounds.values() for each in kind),
         "drain": drained,
         "one_at_a_time": alone,
         "ledger": bench.ledger(),
@@ -251,40 +265,10 @@ def measure_references(bench):
     return bench.errors
 
 
-def busy_share(seconds=1.0):
-    """How much of the machine others use before we start: a busy one measures itself."""
-    def sample():
-        fields = [int(x) for x in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
-        return sum(fields), fields[3] + fields[4]
-    total, idle = sample()
-    time.sleep(seconds)
-    total_after, idle_after = sample()
-    return 1 - (idle_after - idle) / max(1, total_after - total)
-
-
-def machine(arguments):
-    cpu = "unknown"
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            cpu = line.split(":", 1)[1].strip()
-            break
-    version = subprocess.run([arguments.envoy, "--version"], capture_output=True, text=True,
-                             check=False).stdout.split("version:")[-1].strip()
-    return {
-        "cpu": cpu, "cores": os.cpu_count(), "kernel": platform.release(),
-        "envoy": version.split("/")[1] if "/" in version else version,
-        "busy_before": round(busy_share(), 2), "started": time.strftime("%Y-%m-%dT%H:%M:%SZ",
-                                                                        time.gmtime()),
-        "rounds": arguments.rounds, "seconds": arguments.seconds, "quick": arguments.quick,
-        "connections": CONNECTIONS, "body_bytes": BODY_BYTES, "concurrency_max": CONCURRENCY,
-    }
-
-
 def run(arguments):
-    about = machine(arguments)
-    if about["busy_before"] > 0.2:
-        print(f"warning: the machine is {about['busy_before']:.0%} busy before the start: "
-              "figures will be noisy", flush=True)
+    about = {**machine.describe(arguments.envoy), "rounds": arguments.rounds,
+             "seconds": arguments.seconds, "quick": arguments.quick, "connections": CONNECTIONS,
+             "body_bytes": BODY_BYTES, "concurrency_max": CONCURRENCY}
     directory = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=arguments.dir))
     app = envoy = None
     try:

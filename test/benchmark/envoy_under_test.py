@@ -190,18 +190,6 @@ class EnvoyUnderTest:
     def backlog(self, name):
         return int(self.upstream(name).get("backlog", 0))
 
-    def cpu_seconds(self):
-        """CPU time used so far, by thread name; threads of one name are added up."""
-        used = {}
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            try:
-                name = (task / "comm").read_text().strip()
-                nanoseconds = int((task / "schedstat").read_text().split()[0])
-            except OSError:
-                continue  # ended meanwhile
-            used[name] = used.get(name, 0.0) + nanoseconds / 1e9
-        return used
-
     def log_tail(self):
         return self.log_path.read_text(errors="replace")[-4000:]
 

@@ -95,6 +95,9 @@ def closing(results):
     ledger = results["ledger"]
     lines = [f"{ledger['totals']['accepted']:,} events accepted, "
              f"{ledger['app']['distinct']:,} arrived, {ledger['errors']} errors"]
+    if results["foreign_share"] > 0.1:
+        lines.append(f"noisy: other processes had up to {results['foreign_share']:.0%} of the "
+                     "machine")
     lines += [f"BROKEN: {fault}" for fault in results["broken"]]
     return lines
 
@@ -133,8 +136,8 @@ def summary(results):
         f"{about['started']}, {about['cores']} cores ({about['cpu']}), Linux {about['kernel']}, "
         f"Envoy {about['envoy']}, one worker. {about['rounds']} rounds of {about['seconds']:g} s "
         f"of each kind, alternating; medians. {about['connections']} connections, POSTs of "
-        f"{about['body_bytes']} bytes, `concurrency_max` {about['concurrency_max']}. The machine "
-        f"was {about['busy_before']:.0%} busy before the start.", "",
+        f"{about['body_bytes']} bytes, `concurrency_max` {about['concurrency_max']}. Other "
+        f"processes had at most {results['foreign_share']:.0%} of the machine.", "",
         "| What | Figure | |", "| --- | --- | --- |",
     ]
     lines += [f"| {name} | {figure} | {note} |" for name, figure, note in rows(results)]

@@ -18,7 +18,7 @@ GOOD = {
     "machine": {
         "quick": False, "body_bytes": 10, "started": "2026-01-01T00:00:00Z", "cores": 2,
         "cpu": "one <fast> & more", "kernel": "6", "envoy": "1.40.0", "rounds": 5, "seconds": 8,
-        "connections": 64, "concurrency_max": 64, "busy_before": 0.01,
+        "connections": 64, "concurrency_max": 64,
     },
     "figures": {
         "ack_ratio": 0.7, "through_ratio": 0.8, "backlog_seconds": 0.1, "ack_p99_ms": 9.0,
@@ -28,6 +28,7 @@ GOOD = {
         "ack_ratio_spread": [0.6, 0.8], "through_ratio_spread": [0.7, 0.9],
     },
     "rounds": {"A": [ROUND], "paused": [ROUND], "B": [ROUND], "delivering": [ROUND]},
+    "foreign_share": 0.01,
     "drain": {"events": 1000},
     "one_at_a_time": {"request": TIMES, "append": TIMES},
     "ledger": {

@@ -18,6 +18,7 @@ _HARMLESS = re.compile(
     r"\[backtrace\] .*Envoy version"
     r"|no configured limit to the number of allowed active downstream connections"
 )
+_INVENTORY = re.compile(r"server\.cc:\d+\] {3}[\w. ]+: |server\.cc:\d+\] +(statically|HTTP header)")
 
 
 class Log:
@@ -98,4 +99,6 @@ class Log:
             ]
 
     def tail(self, count=40):
-        return "\n".join(self.lines[-count:])
+        """The last lines, without Envoy's lists of what is built into it."""
+        shown = [line for line in self.lines if not _INVENTORY.search(line)]
+        return "\n".join(shown[-count:])
