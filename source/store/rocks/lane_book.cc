@@ -139,10 +139,18 @@ void LaneBook::giveBack(std::string_view upstream, absl::Span<const EventId> ids
   }
 }
 
-std::optional<Lease> LaneBook::lease(const EventId& id) const {
+std::optional<Lease> LaneBook::lease(const EventId& id) const { return leases({&id, 1}).front(); }
+
+std::vector<std::optional<Lease>> LaneBook::leases(absl::Span<const EventId> ids) const {
+  std::vector<std::optional<Lease>> leases(ids.size());
   absl::MutexLock lock(&mutex_);
-  const auto found = leases_.find(id);
-  return found == leases_.end() ? std::nullopt : std::optional<Lease>(found->second);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto found = leases_.find(ids[i]);
+    if (found != leases_.end()) {
+      leases[i] = found->second;
+    }
+  }
+  return leases;
 }
 
 std::vector<EventId> LaneBook::leased() const {

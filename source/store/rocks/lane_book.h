@@ -90,6 +90,8 @@ public:
   void describe(const EventId& id, const v1::EventState& state);
   void giveBack(std::string_view upstream, absl::Span<const EventId> ids);
   std::optional<Lease> lease(const EventId& id) const;
+  // In the order of the ids.
+  std::vector<std::optional<Lease>> leases(absl::Span<const EventId> ids) const;
   std::vector<EventId> leased() const;
 
   v1::LaneCounts settledCounts(std::string_view upstream) const;

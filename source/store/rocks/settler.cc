@@ -61,9 +61,16 @@ absl::Status settle(StoreContext& context, absl::Span<const Settlement> settleme
   }
   absl::MutexLock transitions(&context.transitions);
   TransitionBatch batch(context, *context.database);
-  absl::flat_hash_set<EventId> seen;
+  std::vector<EventId> ids;
+  ids.reserve(settlements.size());
   for (const Settlement& settlement : settlements) {
-    const std::optional<Lease> lease = context.book.lease(settlement.id);
+    ids.push_back(settlement.id);
+  }
+  const std::vector<std::optional<Lease>> leases = context.book.leases(ids);
+  absl::flat_hash_set<EventId> seen;
+  for (size_t i = 0; i < settlements.size(); ++i) {
+    const Settlement& settlement = settlements[i];
+    const std::optional<Lease>& lease = leases[i];
     if (!lease.has_value() || !seen.insert(settlement.id).second) {
       return absl::FailedPreconditionError(
           absl::StrCat("event ", settlement.id.toString(), ": settled without a lease"));
