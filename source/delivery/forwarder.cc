@@ -27,7 +27,7 @@ Forwarder::Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies 
       status.paused = record->paused();
       status.pause_reason = record->pause_reason();
     } else {
-      deps_.log.error(cat("forebay: upstream ", upstream.name,
+      deps_.log.error(cat("upstream ", upstream.name,
                           ": can't read whether it was paused: ", record.status().message()));
     }
     absl::MutexLock lock(&status_mutex_);
@@ -90,8 +90,7 @@ void Forwarder::writeSettlements() {
   if (!written.ok()) {
     // The lane keeps its slot, so a store that stays down stops the sending by itself.
     settle_again_at_ = now + absl::Seconds(1);
-    deps_.log.warn(
-        cat("forebay: ", unwritten_.size(), " outcomes wait to be written: ", written.message()));
+    deps_.log.warn(cat(unwritten_.size(), " outcomes wait to be written: ", written.message()));
     return;
   }
   for (const auto& [lane, token] : unwritten_tokens_) {

@@ -34,7 +34,9 @@ absl::StatusOr<std::unique_ptr<CaptureFilterConfig>> makeConfig(std::string_view
   if (!capture.ok()) {
     return capture.status();
   }
+  const RetryConfig& retry = process->config().findUpstream(capture->upstream)->retry;
   auto config = std::make_unique<CaptureFilterConfig>();
+  config->first_delay = Backoff(retry.backoff, retry.jitter).beforeFirst();
   config->capture = std::make_shared<const CaptureConfig>(*std::move(capture));
   config->process = process;
   return config;
@@ -48,7 +50,7 @@ const void* newConfig(FbBuffer name, FbBuffer json) noexcept {
           return config->release();
         }
         for (const absl::string_view line : absl::StrSplit(config.status().message(), '\n')) {
-          envoyLog().error(cat("forebay: ", line));
+          envoyLog().error(toStd(line));
         }
         return nullptr;
       },

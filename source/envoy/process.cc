@@ -67,8 +67,8 @@ absl::Status Process::open() {
   }
   engine_ = *std::move(engine);
   registerAdminRoutes();
-  envoyLog().info(cat("forebay: ", kVersion, " serves ", config_.upstreams.size(),
-                      " upstreams from ", config_.store.path));
+  envoyLog().info(
+      cat(kVersion, " serves ", config_.upstreams.size(), " upstreams from ", config_.store.path));
   return absl::OkStatus();
 }
 
@@ -77,7 +77,7 @@ void Process::registerAdminRoutes() {
     if (!envoy_dynamic_module_callback_bootstrap_extension_register_admin_handler(
             envoy_config_, toAbi(route.path), toAbi(route.help), /*removable=*/true,
             route.mutating)) {
-      envoyLog().warn(cat("forebay: Envoy's admin does not serve ", route.path));
+      envoyLog().warn(cat("Envoy's admin does not serve ", route.path));
     }
   }
 }
