@@ -126,6 +126,9 @@ void Committer::commit(absl::Span<Waiting> waiting) {
       acknowledged_.store(batch_.sequence(), std::memory_order_release);
     }
   }
+  if (!status.ok()) {
+    context_.stats.add(Counter::CommitFailures, {}, 1);
+  }
   report(waiting, status);
   if (status.ok()) {
     const absl::Duration took = context_.clock.monotonicNow() - begin;
@@ -133,8 +136,6 @@ void Committer::commit(absl::Span<Waiting> waiting) {
                           static_cast<uint64_t>(absl::ToInt64Milliseconds(took)));
     context_.stats.record(Histogram::CommitEvents, {}, waiting.size());
     context_.wake();
-  } else {
-    context_.stats.add(Counter::CommitFailures, {}, 1);
   }
 }
 
