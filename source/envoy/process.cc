@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "source/base/limits.h"
 #include "source/base/strings.h"
 #include "source/base/version.h"
@@ -56,6 +57,9 @@ Process::~Process() {
 }
 
 absl::Status Process::open() {
+  // Debian's Abseil watches every lock for cycles and aborts on one. Envoy must not go down for a
+  // suspicion, and the watching costs time on every request.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   envoy_stats_ = std::make_unique<EnvoyStats>(envoy_config_);
   scheduler_ = std::make_unique<MainScheduler>(envoy_config_);
   transport_ = std::make_unique<CalloutTransport>(envoy_config_, clock(),
