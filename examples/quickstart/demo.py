@@ -19,7 +19,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 WHAT_TO_TRY = """
-Forebay is running: webhooks on http://127.0.0.1:{listener}, Envoy's admin on http://127.0.0.1:{admin}
+Forebay is running: webhooks on http://127.0.0.1:{listener},
+Envoy's admin on http://127.0.0.1:{admin}
 
   curl -i http://127.0.0.1:{listener}/ok -d '{{"hello": "world"}}'     captured, then delivered
   curl http://127.0.0.1:{listener}/flaky -d 'fails twice'            watch the retries below

@@ -45,8 +45,8 @@ static_assert(kPageEventsDefault <= kPageEventsMax);
 inline constexpr uint32_t kReplayRateDefault = 100;  // events a minute
 inline constexpr uint32_t kReplayRateMax = 1'000'000;
 inline constexpr size_t kReplayMarksPerWrite = 1000;
-// Scans that end without a full page before a search is called too wide: 10 million records.
-inline constexpr size_t kReplaySearchStepsMax = 50;
+// Pages of a scan that find nothing before a search is called too wide: up to 10 million records.
+inline constexpr size_t kReplayEmptyPagesMax = 50;
 
 // --- time
 inline constexpr absl::Duration kStatsFlushInterval = absl::Milliseconds(200);

@@ -81,7 +81,11 @@ public:
   virtual ~StatsSink() = default;
   virtual void add(Counter counter, Labels labels, uint64_t amount) = 0;
   virtual void set(Gauge gauge, Labels labels, uint64_t value) = 0;
-  virtual void record(Histogram histogram, Labels labels, uint64_t value) = 0;
+  virtual void record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) = 0;
+
+  void record(Histogram histogram, Labels labels, uint64_t value) {
+    record(histogram, labels, absl::MakeConstSpan(&value, 1));
+  }
 };
 
 // For tests and tools.
@@ -89,7 +93,8 @@ class NullStats final : public StatsSink {
 public:
   void add(Counter, Labels, uint64_t) override {}
   void set(Gauge, Labels, uint64_t) override {}
-  void record(Histogram, Labels, uint64_t) override {}
+  using StatsSink::record;
+  void record(Histogram, Labels, absl::Span<const uint64_t>) override {}
 };
 
 }  // namespace forebay

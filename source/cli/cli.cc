@@ -28,6 +28,9 @@ constexpr std::string_view kHelp =
   forebay pause UPSTREAM             stops delivering; capturing goes on
   forebay resume UPSTREAM            delivers again
 
+  forebay store accept-loss PATH     makes a damaged store open again with what is left of it;
+                                     Envoy must be stopped
+
 FILTER is any of
   --state pending|retrying|delivered|dead|quarantined
   --source NAME  --upstream NAME
@@ -46,6 +49,7 @@ constexpr std::string_view kValuedOptions[] = {"url",   "state", "source", "upst
                                                "until", "q",     "limit",  "cursor",   "rate"};
 constexpr std::string_view kFlags[] = {"json", "dry-run", "help", "version"};
 constexpr std::string_view kCommonOptions[] = {"url", "json"};
+constexpr std::string_view kStoreOptions[] = {"json"};
 constexpr std::string_view kListOptions[] = {"url",   "json",  "state", "source", "upstream",
                                              "since", "until", "q",     "limit",  "cursor"};
 constexpr std::string_view kReplayOptions[] = {"url",   "json",  "state", "source", "upstream",
@@ -78,31 +82,45 @@ int failed(const CliEnvironment& environment, std::string_view what) {
   return kExitFailed;
 }
 
-int show(const Command& command, bool as_json, const HttpResponse& response,
-         const CliEnvironment& environment) {
-  const absl::StatusOr<google::protobuf::Struct> answer = parseJsonObject(response.body);
-  if (response.status != 200) {
-    const std::string message = answer.ok() ? errorMessage(*answer) : "";
-    return failed(environment, message.empty()
-                                   ? cat("HTTP ", response.status, " and no word of Forebay: \"",
-                                         printable(response.body, 128), "\"")
-                                   : message);
-  }
+int print(std::string_view json, bool as_json,
+          std::string (*render)(const google::protobuf::Struct& answer),
+          const CliEnvironment& environment) {
+  const absl::StatusOr<google::protobuf::Struct> answer = parseJsonObject(json);
   if (!answer.ok()) {
     return failed(environment, toStd(answer.status().message()));
   }
   if (as_json) {
-    environment.out << response.body;
+    environment.out << json;
   } else {
-    environment.out << command.render(*answer);
+    environment.out << render(*answer);
   }
   return kExitOk;
 }
 
+int show(const Command& command, bool as_json, const HttpResponse& response,
+         const CliEnvironment& environment) {
+  if (response.status == 200) {
+    return print(response.body, as_json, command.render, environment);
+  }
+  const absl::StatusOr<google::protobuf::Struct> answer = parseJsonObject(response.body);
+  const std::string message = answer.ok() ? errorMessage(*answer) : "";
+  return failed(environment, message.empty()
+                                 ? cat("HTTP ", response.status, " and no word of Forebay: \"",
+                                       printable(response.body, 128), "\"")
+                                 : message);
+}
+
+std::string otherOption(const Arguments& arguments, absl::Span<const std::string_view> options,
+                        std::string_view command) {
+  const std::string other = arguments.firstOtherThan(options);
+  return other.empty() ? "" : cat("--", other, ": not an option of ", command);
+}
+
 int runCommand(const Command& command, const Arguments& arguments,
                const CliEnvironment& environment) {
-  if (const std::string other = arguments.firstOtherThan(command.options); !other.empty()) {
-    return wrongUsage(environment, cat("--", other, ": not an option of ", command.name));
+  if (const std::string wrong = otherOption(arguments, command.options, command.name);
+      !wrong.empty()) {
+    return wrongUsage(environment, wrong);
   }
   const absl::StatusOr<CliRequest> request = command.request(arguments);
   if (!request.ok()) {
@@ -119,6 +137,20 @@ int runCommand(const Command& command, const Arguments& arguments,
     return failed(environment, toStd(response.status().message()));
   }
   return show(command, arguments.has("json"), *response, environment);
+}
+
+// Works on the files, not through Envoy.
+int runStore(const Arguments& arguments, const CliEnvironment& environment) {
+  if (arguments.words().size() != 2 || arguments.words()[0] != "accept-loss" ||
+      arguments.words()[1].empty()) {
+    return wrongUsage(environment, "store: wants accept-loss and a PATH");
+  }
+  if (const std::string wrong = otherOption(arguments, kStoreOptions, "store"); !wrong.empty()) {
+    return wrongUsage(environment, wrong);
+  }
+  const absl::StatusOr<std::string> json = environment.accept_loss(arguments.words()[1]);
+  return json.ok() ? print(*json, arguments.has("json"), renderObject, environment)
+                   : failed(environment, toStd(json.status().message()));
 }
 
 }  // namespace
@@ -140,6 +172,9 @@ int runCli(absl::Span<const std::string> arguments, const CliEnvironment& enviro
     return wrongUsage(environment, "no command");
   }
   const std::string name = parsed->takeFirstWord();
+  if (name == "store") {
+    return runStore(*parsed, environment);
+  }
   const auto* const command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                            [&](const Command& c) { return c.name == name; });
   if (command == std::end(kCommands)) {

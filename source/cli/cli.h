@@ -20,6 +20,8 @@ struct CliEnvironment {
   std::ostream& err;
   // A client for `--url`; InvalidArgument when it is no address.
   std::function<absl::StatusOr<std::unique_ptr<AdminClient>>(const std::string& url)> connect;
+  // `store accept-loss`: works on the closed store at `path`, and answers with JSON.
+  std::function<absl::StatusOr<std::string>(const std::string& path)> accept_loss;
 };
 
 // The whole command but for the process around it. `arguments` without the program's name.

@@ -20,7 +20,8 @@ using google::protobuf::ListValue;
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-// A protobuf map has no order: this is the contract's. What is not in it comes last, by name.
+// A protobuf map has no order: this is one that suits all of the contract's shapes. What is not in
+// it comes last, by name.
 constexpr std::string_view kOrder[] = {
     "id",
     "name",
@@ -55,19 +56,19 @@ constexpr std::string_view kOrder[] = {
     "last_outcome",
     "last_status",
     "replay",
+    "matched",
+    "sent",
     "accepted",
     "pending",
     "backlog",
     "retrying",
     "in_flight",
     "delivered",
+    "failed",
     "dead",
     "quarantined",
     "oldest_pending_seconds",
     "orphaned",
-    "matched",
-    "sent",
-    "failed",
     "rate_per_minute",
     "created_at",
     "estimated_end",
@@ -77,6 +78,9 @@ constexpr std::string_view kOrder[] = {
     "bytes_max",
     "read_only",
     "totals",
+    "kept",
+    "missing",
+    "revived",
     "upstreams",
     "headers",
     "attempt_log",

@@ -35,6 +35,20 @@ bool ConfigErrors::isClean(std::string_view path) const {
   return !tainted_.contains(path);
 }
 
+bool ConfigErrors::isCleanThroughout(std::string_view path) const {
+  if (!isClean(path)) {
+    return false;
+  }
+  // Sorted: what is in `path` follows it, among longer names that only begin alike.
+  for (auto it = tainted_.lower_bound(path); it != tainted_.end() && it->starts_with(path); ++it) {
+    const char next = (*it)[path.size()];
+    if (next == '.' || next == '[') {
+      return false;
+    }
+  }
+  return true;
+}
+
 absl::Status ConfigErrors::status() const {
   if (lines_.empty()) {
     return absl::OkStatus();

@@ -24,6 +24,8 @@ public:
 
   // Whether the value at `path` can be relied on: nothing was added or excused there or above.
   bool isClean(std::string_view path) const;
+  // The same, for `path` and all that is in it.
+  bool isCleanThroughout(std::string_view path) const;
 
   // A list that was given with nothing in it, which a message can't tell from one left out.
   void noteEmptyList(std::string_view path) { empty_lists_.emplace(path); }

@@ -102,8 +102,8 @@ Jitter validateJitter(Section section) {
   return jitter;
 }
 
-// How long after its capture an event is tried for the last time that `give_up_after` must allow:
-// the first retry, or the first attempt when there are no retries.
+// The least that `give_up_after` must allow, from capture: the first retry, or the first attempt
+// when there are no retries.
 absl::Duration neededTime(const BackoffShape& shape, uint32_t attempts_max) {
   if (const auto* schedule = std::get_if<ScheduleBackoff>(&shape); schedule != nullptr) {
     const std::vector<absl::Duration>& delays = schedule->delays;
@@ -141,8 +141,14 @@ RetryConfig validateRetry(Section retry) {
   config.jitter = validateJitter(retry.inner("jitter"));
   retry.readNumber("attempts_max", uint32_t{1}, limits::kAttemptsMaxCeiling, config.attempts_max);
   retry.readPositive("give_up_after", limits::kGiveUpAfterMax, config.give_up_after);
+  for (const std::string_view field :
+       {"exponential", "schedule", "linear", "fixed", "attempts_max", "give_up_after"}) {
+    if (!retry.isCleanThroughout(field)) {
+      return config;  // nothing to compare
+    }
+  }
   const absl::Duration needed = neededTime(config.backoff, config.attempts_max);
-  if (retry.isClean("give_up_after") && config.give_up_after <= needed) {
+  if (config.give_up_after <= needed) {
     retry.fail("give_up_after",
                cat("must be longer than the wait before the first ",
                    config.attempts_max == 1 ? "attempt, " : "retry, ", secondsText(needed),

@@ -27,6 +27,9 @@ public:
   bool has(std::string_view field) const;
   // Whether what the field says, or its default, can be relied on.
   bool isClean(std::string_view field) const { return errors_.isClean(pathOf(field)); }
+  bool isCleanThroughout(std::string_view field) const {
+    return errors_.isCleanThroughout(pathOf(field));
+  }
   bool isEmptyList(std::string_view field) const { return errors_.isEmptyList(pathOf(field)); }
   std::string pathOf(std::string_view field) const { return fieldPath(path_, field); }
   void fail(std::string_view field, std::string_view what) { errors_.add(pathOf(field), what); }

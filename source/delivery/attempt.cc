@@ -1,7 +1,7 @@
 #include "source/delivery/attempt.h"
 
-#include "source/base/strings.h"
 #include "absl/time/time.h"
+#include "source/base/strings.h"
 #include "source/event/headers.h"
 #include "source/event/names.h"
 

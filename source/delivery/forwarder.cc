@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "source/base/strings.h"
 #include "source/base/limits.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 namespace {
@@ -27,9 +27,8 @@ Forwarder::Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies 
       status.paused = record->paused();
       status.pause_reason = record->pause_reason();
     } else {
-      deps_.log.error(
-          cat("forebay: upstream ", upstream.name,
-                       ": can't read whether it was paused: ", record.status().message()));
+      deps_.log.error(cat("upstream ", upstream.name,
+                          ": can't read whether it was paused: ", record.status().message()));
     }
     absl::MutexLock lock(&status_mutex_);
     status_.push_back(std::move(status));
@@ -91,8 +90,7 @@ void Forwarder::writeSettlements() {
   if (!written.ok()) {
     // The lane keeps its slot, so a store that stays down stops the sending by itself.
     settle_again_at_ = now + absl::Seconds(1);
-    deps_.log.warn(cat("forebay: ", unwritten_.size(),
-                                " outcomes wait to be written: ", written.message()));
+    deps_.log.warn(cat(unwritten_.size(), " outcomes wait to be written: ", written.message()));
     return;
   }
   for (const auto& [lane, token] : unwritten_tokens_) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "source/base/strings.h"
 #include "source/base/limits.h"
+#include "source/base/strings.h"
 
 namespace forebay {
 
@@ -77,9 +77,9 @@ Settlement Lane::postpone(const InFlight& in_flight, const Outcome& outcome, abs
     own_error_backoff_ = std::clamp(own_error_backoff_ * 2, limits::kOwnErrorBackoffMin,
                                     limits::kOwnErrorBackoffMax);
     blocked_until_ = now + own_error_backoff_;
-    log_.warn(cat("forebay: upstream ", config_.name, " (cluster ", config_.cluster,
-                           "): ", outcome.error, "; no attempt is counted, trying again in ",
-                           absl::FormatDuration(own_error_backoff_)));
+    log_.warn(cat("upstream ", config_.name, " (cluster ", config_.cluster, "): ", outcome.error,
+                  "; no attempt is counted, trying again in ",
+                  absl::FormatDuration(own_error_backoff_)));
   }
   stats_.add(Counter::OwnErrors, {config_.name, outcomeName(outcome)}, 1);
   return settlePostponed(in_flight.attempt, wall_now + own_error_backoff_, outcome.error);
@@ -88,10 +88,10 @@ Settlement Lane::postpone(const InFlight& in_flight, const Outcome& outcome, abs
 void Lane::logBreaker(BreakerState before, MonotonicTime now) {
   const BreakerState after = breaker_.state(now);
   if (after == BreakerState::Open && before != BreakerState::Open) {
-    log_.warn(cat("forebay: upstream ", config_.name, ": breaker open, next probe in ",
-                           absl::FormatDuration(breaker_.probeAt() - now)));
+    log_.warn(cat("upstream ", config_.name, ": breaker open, next probe in ",
+                  absl::FormatDuration(breaker_.probeAt() - now)));
   } else if (after == BreakerState::Closed && before != BreakerState::Closed) {
-    log_.info(cat("forebay: upstream ", config_.name, ": breaker closed"));
+    log_.info(cat("upstream ", config_.name, ": breaker closed"));
   }
 }
 

@@ -33,12 +33,12 @@ void BufferedStats::set(Gauge gauge, Labels labels, uint64_t value) {
   contents_.gauges[std::move(key)] = value;
 }
 
-void BufferedStats::record(Histogram histogram, Labels labels, uint64_t value) {
+void BufferedStats::record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) {
   Key key(static_cast<int>(histogram), labels);
   absl::MutexLock lock(&mutex_);
-  if (contents_.samples.size() < kSamplesMax) {
-    contents_.samples.emplace_back(std::move(key), value);
-  }
+  std::vector<uint64_t>& samples = contents_.samples[std::move(key)];
+  const size_t room = kSamplesMax - samples.size();
+  samples.insert(samples.end(), values.begin(), values.begin() + std::min(room, values.size()));
 }
 
 void BufferedStats::flushTo(StatsSink& sink) {
@@ -57,10 +57,11 @@ void BufferedStats::flushTo(StatsSink& sink) {
       sink.set(static_cast<Gauge>(metric), labels, v);
     });
   }
-  for (const auto& [key, value] : contents.samples) {
-    withLabels(key.labels, key.label_count, [&, metric = key.metric, v = value](Labels labels) {
-      sink.record(static_cast<Histogram>(metric), labels, v);
-    });
+  for (const auto& [key, samples] : contents.samples) {
+    withLabels(key.labels, key.label_count,
+               [&, metric = key.metric, &values = samples](Labels labels) {
+                 sink.record(static_cast<Histogram>(metric), labels, values);
+               });
   }
 }
 

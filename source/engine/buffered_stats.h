@@ -12,15 +12,16 @@
 namespace forebay {
 
 // Gathers numbers from every thread until the one thread that may touch Envoy's stats takes them.
-// Counters and gauges lose nothing. A histogram keeps at most kSamplesMax values between two
-// flushes, which at the usual flush interval is 40,000 a second.
+// Counters and gauges lose nothing. Of each histogram at most kSamplesMax values are kept between
+// two flushes, which at the usual flush interval is 20,000 a second.
 class BufferedStats final : public StatsSink {
 public:
-  static constexpr size_t kSamplesMax = 8192;
+  static constexpr size_t kSamplesMax = 4096;
 
   void add(Counter counter, Labels labels, uint64_t amount) override;
   void set(Gauge gauge, Labels labels, uint64_t value) override;
-  void record(Histogram histogram, Labels labels, uint64_t value) override;
+  using StatsSink::record;
+  void record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) override;
 
   // Hands over what came since the last flush.
   void flushTo(StatsSink& sink);
@@ -41,7 +42,7 @@ private:
   struct Contents {
     absl::flat_hash_map<Key, uint64_t> counters;
     absl::flat_hash_map<Key, uint64_t> gauges;
-    std::vector<std::pair<Key, uint64_t>> samples;
+    absl::flat_hash_map<Key, std::vector<uint64_t>> samples;
   };
 
   absl::Mutex mutex_;

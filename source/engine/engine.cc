@@ -44,9 +44,8 @@ Engine::~Engine() { stop(); }
 void Engine::warnOfOrphans() {
   for (const auto& [name, totals] : store_->totals()) {
     if (totals.backlog() > 0 && config_.findUpstream(name) == nullptr) {
-      deps_.log.warn(cat("forebay: ", totals.backlog(), " events wait for upstream \"",
-                                  printable(name), "\", which the config does not name; they are ",
-                                  "kept until it does"));
+      deps_.log.warn(cat(totals.backlog(), " events wait for upstream \"", printable(name),
+                         "\", which the config does not name; they are ", "kept until it does"));
     }
   }
 }

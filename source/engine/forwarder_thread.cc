@@ -11,7 +11,7 @@ namespace forebay {
 void ForwarderThread::start(Forwarder& forwarder) {
   forwarder_ = &forwarder;
   thread_ = std::thread([this, &forwarder] {
-    pthread_setname_np(pthread_self(), "forebay-forward");
+    pthread_setname_np(pthread_self(), "forebay:forward");
     run(forwarder);
   });
 }

@@ -16,7 +16,7 @@ Process* processOf(const void* pointer) {
 }
 
 void logUnexpected(std::string_view where) {
-  envoyLog().error(cat("forebay: unexpected exception in ", where));
+  envoyLog().error(cat("unexpected exception in ", where));
 }
 
 template <typename Fn>
@@ -32,7 +32,7 @@ const void* newProcess(void* envoy_config, std::string_view name, std::string_vi
                 cat("extension_name: must be \"forebay\" (got \"", printable(name), "\")"));
   if (!process.ok()) {
     for (const absl::string_view line : absl::StrSplit(process.status().message(), '\n')) {
-      envoyLog().error(cat("forebay: ", line));
+      envoyLog().error(toStd(line));
     }
     return nullptr;
   }

@@ -12,6 +12,9 @@
 namespace forebay {
 namespace {
 
+// Envoy's timers run in whole milliseconds, and may fire a little early.
+constexpr absl::Duration kTimerSlack = absl::Milliseconds(5);
+
 struct Answer {
   uint32_t status = 0;
   bool from_app = false;
@@ -84,7 +87,7 @@ Outcome translateCallout(FbCalloutResult result, absl::Span<const FbHeader> head
   }
   if (result != FbCalloutSuccess) {
     // A deadline that passes after the answer's head has come looks like a reset.
-    const bool late = elapsed >= timeout;
+    const bool late = elapsed + kTimerSlack >= timeout;
     outcome.kind = late ? OutcomeKind::Timeout : OutcomeKind::Reset;
     outcome.error = late ? "no whole answer in time" : "the connection broke during the answer";
     return outcome;

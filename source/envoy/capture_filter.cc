@@ -7,6 +7,7 @@
 #include "source/base/limits.h"
 #include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
+#include "source/envoy/ack_tally.h"
 
 namespace forebay {
 
@@ -21,6 +22,7 @@ FbHeadersStatus CaptureFilter::onHeaders(bool end_of_stream) {
       envoy_dynamic_module_callback_get_most_specific_route_config(envoy_filter_);
   if (route != nullptr) {
     capture_ = static_cast<const CaptureFilterConfig*>(route)->capture;
+    first_delay_ = static_cast<const CaptureFilterConfig*>(route)->first_delay;
   }
   readHead();
   switch (admit(*capture_, event_.record.method(), content_length_)) {
@@ -117,6 +119,7 @@ void CaptureFilter::submit() {
   record.set_source(capture_->source);
   record.set_upstream(capture_->upstream);
   record.set_received_at_us(absl::ToUnixMicros(process_->clock().wallNow()));
+  record.set_first_delay_us(absl::ToInt64Microseconds(first_delay_));
   FbBuffer peer{};
   if (envoy_dynamic_module_callback_http_filter_get_attribute_string(envoy_filter_, FbSourceAddress,
                                                                      &peer)) {
@@ -131,12 +134,8 @@ void CaptureFilter::submit() {
 
 void CaptureFilter::onAppended(const absl::Status& status) {
   phase_ = Phase::Answered;
-  process_->stats().record(
-      Histogram::AckMs, {},
-      absl::ToInt64Milliseconds(process_->clock().monotonicNow() - submitted_at_));
-  if (status.ok()) {
-    process_->stats().add(Counter::Accepted, {capture_->source}, 1);
-  }
+  const absl::Duration took = process_->clock().monotonicNow() - submitted_at_;
+  AckTally::ofThisThread().add(capture_->source, status.ok(), absl::ToInt64Milliseconds(took));
   answer(appendAnswer(*capture_, status));
 }
 

@@ -16,14 +16,18 @@ namespace forebay {
 // What a listener's filter chain, or a route, was configured with.
 struct CaptureFilterConfig {
   std::shared_ptr<const CaptureConfig> capture;
-  Process* process = nullptr;  // null while Envoy only validates
+  Process* process = nullptr;
+  absl::Duration first_delay;  // of the upstream's schedule
 };
 
 // One request on its way to the log. On its worker's thread; never touches the disk.
 class CaptureFilter final : public WaitingStream {
 public:
   CaptureFilter(const CaptureFilterConfig& config, void* envoy_filter)
-      : capture_(config.capture), process_(config.process), envoy_filter_(envoy_filter) {}
+      : capture_(config.capture),
+        process_(config.process),
+        first_delay_(config.first_delay),
+        envoy_filter_(envoy_filter) {}
   ~CaptureFilter() override;
 
   FbHeadersStatus onHeaders(bool end_of_stream);
@@ -47,6 +51,7 @@ private:
 
   std::shared_ptr<const CaptureConfig> capture_;
   Process* const process_;
+  absl::Duration first_delay_;
   void* const envoy_filter_;
   Phase phase_ = Phase::Deciding;
   Event event_;

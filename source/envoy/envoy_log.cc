@@ -1,5 +1,6 @@
 #include "source/envoy/envoy_log.h"
 
+#include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 
 namespace forebay {
@@ -8,7 +9,8 @@ namespace {
 class EnvoyLog final : public Log {
 public:
   void write(LogLevel level, std::string_view message) override {
-    envoy_dynamic_module_callback_log(levelOf(level), toAbi(message));
+    const std::string line = cat("forebay: ", message);
+    envoy_dynamic_module_callback_log(levelOf(level), toAbi(line));
   }
 
 private:

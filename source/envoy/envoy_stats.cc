@@ -52,10 +52,12 @@ void EnvoyStats::set(Gauge gauge, Labels labels, uint64_t value) {
          gauges_[static_cast<size_t>(gauge)], labels, value);
 }
 
-void EnvoyStats::record(Histogram histogram, Labels labels, uint64_t value) {
-  update(envoy_config_,
-         &envoy_dynamic_module_callback_bootstrap_extension_config_record_histogram_value,
-         histograms_[static_cast<size_t>(histogram)], labels, value);
+void EnvoyStats::record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) {
+  for (const uint64_t value : values) {
+    update(envoy_config_,
+           &envoy_dynamic_module_callback_bootstrap_extension_config_record_histogram_value,
+           histograms_[static_cast<size_t>(histogram)], labels, value);
+  }
 }
 
 }  // namespace forebay

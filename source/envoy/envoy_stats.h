@@ -14,7 +14,8 @@ public:
 
   void add(Counter counter, Labels labels, uint64_t amount) override;
   void set(Gauge gauge, Labels labels, uint64_t value) override;
-  void record(Histogram histogram, Labels labels, uint64_t value) override;
+  using StatsSink::record;
+  void record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) override;
 
 private:
   void* const envoy_config_;

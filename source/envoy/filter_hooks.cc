@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
+#include "source/envoy/ack_tally.h"
 #include "source/envoy/capture_filter.h"
 #include "source/envoy/envoy_log.h"
 #include "source/envoy/process.h"
@@ -33,7 +34,9 @@ absl::StatusOr<std::unique_ptr<CaptureFilterConfig>> makeConfig(std::string_view
   if (!capture.ok()) {
     return capture.status();
   }
+  const RetryConfig& retry = process->config().findUpstream(capture->upstream)->retry;
   auto config = std::make_unique<CaptureFilterConfig>();
+  config->first_delay = Backoff(retry.backoff, retry.jitter).beforeFirst();
   config->capture = std::make_shared<const CaptureConfig>(*std::move(capture));
   config->process = process;
   return config;
@@ -47,7 +50,7 @@ const void* newConfig(FbBuffer name, FbBuffer json) noexcept {
           return config->release();
         }
         for (const absl::string_view line : absl::StrSplit(config.status().message(), '\n')) {
-          envoyLog().error(cat("forebay: ", line));
+          envoyLog().error(toStd(line));
         }
         return nullptr;
       },
@@ -119,7 +122,12 @@ FbTrailersStatus envoy_dynamic_module_on_http_filter_request_trailers(void*, con
 }
 
 void envoy_dynamic_module_on_http_filter_scheduled(void*, const void*, uint64_t) {
-  forebay::guarded([] { forebay::AckQueue::ofThisThread().deliver(); }, [] {});
+  forebay::guarded(
+      [] {
+        forebay::AckQueue::ofThisThread().deliver();
+        forebay::AckTally::ofThisThread().flushTo(forebay::Process::current()->stats());
+      },
+      [] {});
 }
 
 // Answers pass as they are.

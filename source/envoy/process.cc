@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "source/base/limits.h"
 #include "source/base/strings.h"
 #include "source/base/version.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr uint64_t kSendWaiting = 1;
 constexpr uint64_t kDrained = 2;
 
-// Touched on the main thread alone.
+// Changes on the main thread, while no worker runs.
 Process* the_process = nullptr;
 
 }  // namespace
@@ -56,6 +57,9 @@ Process::~Process() {
 }
 
 absl::Status Process::open() {
+  // Debian's Abseil watches every lock for cycles and aborts on one. Envoy must not go down for a
+  // suspicion, and the watching costs time on every request.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   envoy_stats_ = std::make_unique<EnvoyStats>(envoy_config_);
   scheduler_ = std::make_unique<MainScheduler>(envoy_config_);
   transport_ = std::make_unique<CalloutTransport>(envoy_config_, clock(),
@@ -67,8 +71,8 @@ absl::Status Process::open() {
   }
   engine_ = *std::move(engine);
   registerAdminRoutes();
-  envoyLog().info(cat("forebay: ", kVersion, " serves ", config_.upstreams.size(),
-                      " upstreams from ", config_.store.path));
+  envoyLog().info(
+      cat(kVersion, " serves ", config_.upstreams.size(), " upstreams from ", config_.store.path));
   return absl::OkStatus();
 }
 
@@ -77,7 +81,7 @@ void Process::registerAdminRoutes() {
     if (!envoy_dynamic_module_callback_bootstrap_extension_register_admin_handler(
             envoy_config_, toAbi(route.path), toAbi(route.help), /*removable=*/true,
             route.mutating)) {
-      envoyLog().warn(cat("forebay: Envoy's admin does not serve ", route.path));
+      envoyLog().warn(cat("Envoy's admin does not serve ", route.path));
     }
   }
 }

@@ -38,7 +38,7 @@ absl::StatusOr<std::vector<SelectedEvent>> selectByFilter(EventStore& store,
                                                           const EventFilter& filter) {
   std::vector<SelectedEvent> selected;
   std::optional<EventId> before;
-  size_t steps_not_full = 0;
+  size_t empty_pages = 0;
   do {
     absl::StatusOr<ScanPage> page = store.scan(filter, before, limits::kScanStepEvents);
     if (!page.ok()) {
@@ -51,12 +51,12 @@ absl::StatusOr<std::vector<SelectedEvent>> selectByFilter(EventStore& store,
       return absl::OutOfRangeError(cat("matches more than ", limits::kReplayEventsMax,
                                        " events; narrow it, with since and until say"));
     }
-    // A page that is not full stands for kScanRecordsMax records that were looked at.
-    steps_not_full += page->events.size() < limits::kScanStepEvents ? 1 : 0;
-    if (page->next && steps_not_full >= limits::kReplaySearchStepsMax) {
-      return absl::OutOfRangeError(cat("not searched to the end after ",
-                                       limits::kReplaySearchStepsMax * limits::kScanRecordsMax,
-                                       " records; narrow it, with since and until say"));
+    // A page that found nothing has cost the store as much as one page may.
+    empty_pages += page->events.empty() ? 1 : 0;
+    if (page->next && empty_pages >= limits::kReplayEmptyPagesMax) {
+      return absl::OutOfRangeError(
+          cat("is a search for few among many, given up before its end after ", selected.size(),
+              " matches; narrow it, with since and until say"));
     }
     before = page->next;
   } while (before);

@@ -37,7 +37,8 @@ void capturedState(const v1::EventRecord& record, uint64_t sequence, v1::EventSt
   state.set_source(record.source());
   state.set_upstream(record.upstream());
   // Zero would mean that there is no next attempt.
-  state.set_due_at_us(std::max<int64_t>(record.received_at_us(), 1));
+  state.set_due_at_us(std::max<int64_t>(
+      record.received_at_us() + std::max<int64_t>(record.first_delay_us(), 0), 1));
   state.set_budget_from_us(record.received_at_us());
 }
 

@@ -8,8 +8,9 @@ namespace forebay {
 
 // How an event's state moves, the same in every store. Pure.
 
-// The state of an event that was just captured: pending, and due at once. Overwrites `state`,
-// whose memory is reused.
+// The state of an event that was just captured: pending, and due when its record says, which
+// is at once unless the upstream's schedule begins with a wait. Overwrites `state`, whose memory is
+// reused.
 void capturedState(const v1::EventRecord& record, uint64_t sequence, v1::EventState& state);
 
 // The state of an event that an operator made due again: its attempts so far no longer count.

@@ -38,7 +38,8 @@ public:
         cat(kCounters[static_cast<int>(counter)].name, "[", join(labels, ","), "] ", amount));
   }
   void set(Gauge, Labels, uint64_t) override {}
-  void record(Histogram, Labels, uint64_t) override {}
+  using StatsSink::record;
+  void record(Histogram, Labels, absl::Span<const uint64_t>) override {}
   std::vector<std::string> added;
 };
 

@@ -41,13 +41,18 @@ protected:
       }
       return std::make_unique<DirectClient>(*this);
     };
-    const int code = runCli(arguments, {out, err, connect});
+    const auto accept_loss = [&](const std::string& path) {
+      requests_.push_back("accept-loss " + path);
+      return loss_;
+    };
+    const int code = runCli(arguments, {out, err, connect, accept_loss});
     out_ = out.str();
     err_ = err.str();
     return code;
   }
 
   std::optional<absl::StatusOr<HttpResponse>> answer_;
+  absl::StatusOr<std::string> loss_ = std::string("{\"missing\":2,\"revived\":0,\"kept\":7}\n");
   std::vector<std::string> requests_;
   std::string url_;
   std::string out_;
@@ -56,8 +61,8 @@ protected:
 
 TEST_F(CliTest, HelpAndVersionWorkWithoutAServer) {
   EXPECT_EQ(run({"--help"}), 0);
-  for (const std::string command :
-       {"status", "events", "event ID", "replay", "upstreams", "pause", "resume"}) {
+  for (const std::string command : {"status", "events", "event ID", "replay", "upstreams", "pause",
+                                    "resume", "store accept-loss PATH"}) {
     EXPECT_NE(out_.find("forebay " + command), std::string::npos) << command;
   }
   EXPECT_EQ(run({"--version"}), 0);
@@ -89,6 +94,12 @@ TEST_F(CliTest, WrongUsageIsExitCode2AndAsksNobody) {
       {{"pause"}, "wants one UPSTREAM"},
       {{"resume", ""}, "wants one UPSTREAM"},
       {{"status", "--url", "https://x"}, "--url: \"https://x\""},
+      {{"store"}, "wants accept-loss and a PATH"},
+      {{"store", "accept-loss"}, "wants accept-loss and a PATH"},
+      {{"store", "accept-loss", ""}, "wants accept-loss and a PATH"},
+      {{"store", "verify", "/x"}, "wants accept-loss and a PATH"},
+      {{"store", "accept-loss", "/x", "/y"}, "wants accept-loss and a PATH"},
+      {{"store", "accept-loss", "/x", "--url", "http://x"}, "--url: not an option of store"},
   };
   for (const auto& [arguments, message] : cases) {
     EXPECT_EQ(run(arguments), 2) << message;
@@ -162,12 +173,23 @@ TEST_F(CliTest, StatusUpstreamsReplayPauseAndResume) {
   EXPECT_NE(out_.find("\nbilling  billing_app  closed   false   1"), std::string::npos) << out_;
   EXPECT_EQ(run({"replay", id}), 0) << err_;
   EXPECT_NE(out_.find("state: running\n"), std::string::npos) << out_;
-  EXPECT_NE(out_.find("matched: 1\n"), std::string::npos) << out_;
+  EXPECT_NE(out_.find("matched: 1\nsent: 0\ndelivered: 0\nfailed: 0\n"), std::string::npos) << out_;
   EXPECT_EQ(run({"pause", "mail"}), 0);
   EXPECT_NE(out_.find("paused: true\n"), std::string::npos) << out_;
   EXPECT_TRUE(lanes_.state[1].paused);
   EXPECT_EQ(run({"resume", "mail"}), 0);
   EXPECT_FALSE(lanes_.state[1].paused);
+}
+
+TEST_F(CliTest, AcceptLossSaysWhatIsLeft) {
+  EXPECT_EQ(run({"store", "accept-loss", "/data"}), 0);
+  EXPECT_EQ(requests_, (std::vector<std::string>{"accept-loss /data"}));
+  EXPECT_EQ(out_, "kept: 7\nmissing: 2\nrevived: 0\n");
+  EXPECT_EQ(run({"store", "accept-loss", "/data", "--json"}), 0);
+  EXPECT_EQ(out_, *loss_);
+  loss_ = absl::FailedPreconditionError("store /data: in use by another process");
+  EXPECT_EQ(run({"store", "accept-loss", "/data"}), 1);
+  EXPECT_EQ(err_, "forebay: store /data: in use by another process\n");
 }
 
 TEST_F(CliTest, JsonIsTheAnswerAsItIs) {

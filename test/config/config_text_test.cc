@@ -79,6 +79,10 @@ TEST(ConfigErrorsTest, WhatIsBelowAMistakeIsNotClean) {
   EXPECT_TRUE(errors.isClean("upstreams[1]"));
   EXPECT_TRUE(errors.isClean("upstreams[10].retry"));
   EXPECT_TRUE(errors.isClean("upstreams[1].retrying"));
+  EXPECT_FALSE(errors.isCleanThroughout("upstreams"));
+  EXPECT_FALSE(errors.isCleanThroughout("upstreams[1]"));
+  EXPECT_TRUE(errors.isCleanThroughout("upstreams[1].ret"));
+  EXPECT_TRUE(errors.isCleanThroughout("upstreams[1].retry_later"));
   errors.addGeneral("store", "has a flaw");
   EXPECT_TRUE(errors.isClean("store.path"));
   errors.excuse("store.path");

@@ -129,7 +129,8 @@ def run(version, loops, seed, directory, report=print):
                 envoy.start()
                 totals.loops += 1
                 if (number + 1) % 50 == 0:
-                    report(f"envoy_crash: {number + 1} kills, {len(load.acknowledged)} acknowledged")
+                    acknowledged = len(load.acknowledged)
+                    report(f"envoy_crash: {number + 1} kills, {acknowledged} acknowledged")
             # The last Envoy works too.
             load.wait_acknowledged(len(load.acknowledged) + 10)
         drain(envoy)

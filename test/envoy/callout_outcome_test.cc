@@ -81,6 +81,9 @@ TEST(CalloutOutcomeTest, AnAppMaySayEnvoysWords) {
 // A reset after the head of the answer is a timeout when the time is up.
 TEST(CalloutOutcomeTest, ResetsAndTimeouts) {
   EXPECT_EQ(translate({}, "", FbCalloutReset).kind, OutcomeKind::Reset);
+  EXPECT_EQ(translate({}, "", FbCalloutReset, absl::Milliseconds(990)).kind, OutcomeKind::Reset);
+  // Envoy's timer may be a millisecond early.
+  EXPECT_EQ(translate({}, "", FbCalloutReset, absl::Milliseconds(999)).kind, OutcomeKind::Timeout);
   EXPECT_EQ(translate({}, "", FbCalloutReset, absl::Seconds(1)).kind, OutcomeKind::Timeout);
   EXPECT_EQ(translate({}, "", FbCalloutTooLarge).kind, OutcomeKind::Reset);
 }

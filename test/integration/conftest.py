@@ -1,21 +1,14 @@
 """Fixtures: every test runs once per Envoy version (FOREBAY_ENVOY_VERSIONS restricts them)."""
 
-import os
-
 import pytest
 
-from harness.envoy import MODULE, SUPPORTED_VERSIONS
+from harness.envoy import MODULE, chosen_versions
 from harness.launcher import Launcher
 
 _FAILED = pytest.StashKey()
 
 
-def _versions():
-    chosen = os.environ.get("FOREBAY_ENVOY_VERSIONS", "")
-    return [v for v in chosen.replace(",", " ").split() if v] or list(SUPPORTED_VERSIONS)
-
-
-@pytest.fixture(scope="session", params=_versions())
+@pytest.fixture(scope="session", params=chosen_versions())
 def envoy_version(request):
     return request.param
 

@@ -12,8 +12,8 @@ CALLBACK = re.compile(r"\benvoy_dynamic_module_callback_\w+")
 HOOK = re.compile(
     rb"envoy_dynamic_module_on_(?:http_filter|bootstrap_extension|program_init)[a-z_]*(?=\0)"
 )
-# Only in 1.40: the module looks whether they are there, and never calls them.
-WEAK = {"envoy_dynamic_module_callback_http_filter_record_histogram_value_vec"}
+# Only in 1.40: the module looks whether it is there, and never calls it.
+WEAK = {"envoy_dynamic_module_callback_bootstrap_extension_get_active_resource_names"}
 # Envoy does without these.
 OPTIONAL = re.compile(
     r"envoy_dynamic_module_on_http_filter_"
@@ -35,6 +35,13 @@ def exported(envoy_version):
 
 def declared():
     return set(CALLBACK.findall((REPO / "source/envoy/abi.h").read_text()))
+
+
+def test_weak_symbols_are_the_known_ones():
+    """Only what this file lists is declared weak."""
+    text = (REPO / "source/envoy/abi.h").read_text()
+    statements = [part for part in text.split(";") if "__attribute__((weak))" in part]
+    assert {name for part in statements for name in CALLBACK.findall(part)} == WEAK
 
 
 def test_module_needs_only_what_envoy_exports(exported, module):
@@ -70,8 +77,14 @@ def test_module_defines_every_hook(envoy_version, module):
 
 def test_module_exports_nothing_else(module):
     """What the module defines for others is the hooks: its RocksDB and Abseil are its own."""
-    defined = symbols(module, "--defined-only")
-    strangers = {n for n in defined if not n.startswith("envoy_dynamic_module_on_")}
+    # Lower case is local; instances of the standard library's templates are anybody's.
+    strangers = {
+        name
+        for name, kind in symbols(module, "--defined-only").items()
+        if kind.isupper()
+        and not name.startswith("envoy_dynamic_module_on_")
+        and not re.match(r"_Z(N?K?|T[IS])St", name)
+    }
     assert strangers <= {"_init", "_fini"}, sorted(strangers)[:20]
 
 

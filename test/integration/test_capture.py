@@ -178,7 +178,8 @@ def test_body_with_trailers(hub):
 
 def test_http2_with_trailers(hub):
     """The same over HTTP/2."""
-    assert sender.post_http2(hub.port, "/h2trailers", b"body", trailers=[("x-sum", "1")]).status == 200
+    response = sender.post_http2(hub.port, "/h2trailers", b"body", trailers=[("x-sum", "1")])
+    assert response.status == 200
     check_whole(hub, "/h2trailers", b"body")
 
 

@@ -38,7 +38,8 @@ def test_scripts_and_chunks(proxy):
     """Scripts answer in order, chunked bodies with trailers are read, a reset is Envoy's 503."""
     envoy, app = proxy
     app.script("/s", Answer(418, body=b"tea"), Answer(action=RESET), Answer(204))
-    assert sender.post_chunked(envoy.port, "/s", [b"ab", b"c"], trailers=[("x-t", "1")]).status == 418
+    response = sender.post_chunked(envoy.port, "/s", [b"ab", b"c"], trailers=[("x-t", "1")])
+    assert response.status == 418
     assert sender.post(envoy.port, "/s").status == 503
     assert sender.post(envoy.port, "/s").status == 204
     assert app.seen("/s")[0].body == b"abc"

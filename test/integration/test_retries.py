@@ -32,12 +32,13 @@ SHAPES = {
         [0.04, 0.12, 0.25, 0.25],
     ),
 }
-# Bounds of each wait when the wait itself is 0.2 s.
+# Each with the bounds of the first two waits, which are 0.2 s without jitter.
+STEADY = {"exponential": {"initial": "0.2s", "multiplier": 1, "max": "0.6s"}}
 JITTERS = {
     "FULL": ({"kind": "FULL"}, 0.0, 0.2),
     "EQUAL": ({"kind": "EQUAL"}, 0.1, 0.2),
     "PROPORTIONAL": ({"kind": "PROPORTIONAL", "ratio": 0.5}, 0.1, 0.3),
-    "DECORRELATED": ({"kind": "DECORRELATED"}, 0.0, 0.6),
+    "DECORRELATED": ({"kind": "DECORRELATED"}, 0.2, 0.6),
 }
 
 
@@ -47,7 +48,7 @@ def hub(shared_launcher):
     app = shared_launcher.app()
     policies = {name: shape for name, (shape, _) in SHAPES.items()}
     for name, (jitter, _, _) in JITTERS.items():
-        policies[name] = {"fixed": {"interval": "0.2s"}, "jitter": jitter}
+        policies[name] = {**STEADY, "jitter": jitter}
     policies["quick"] = retry(0.05)
     policies["slow"] = retry(0.3)
     policies["three"] = retry(0.03, attempts_max=3)

@@ -59,9 +59,9 @@ void CollectingStats::set(Gauge gauge, Labels, uint64_t value) {
   gauges_[static_cast<size_t>(gauge)] = value;
 }
 
-void CollectingStats::record(Histogram histogram, Labels, uint64_t) {
+void CollectingStats::record(Histogram histogram, Labels, absl::Span<const uint64_t> values) {
   absl::MutexLock lock(&mutex_);
-  ++histograms_[static_cast<size_t>(histogram)];
+  histograms_[static_cast<size_t>(histogram)] += values.size();
 }
 
 uint64_t CollectingStats::counter(Counter counter) const {

@@ -75,7 +75,8 @@ class CollectingStats final : public StatsSink {
 public:
   void add(Counter counter, Labels labels, uint64_t amount) override;
   void set(Gauge gauge, Labels labels, uint64_t value) override;
-  void record(Histogram histogram, Labels labels, uint64_t value) override;
+  using StatsSink::record;
+  void record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) override;
 
   uint64_t counter(Counter counter) const;
   uint64_t gauge(Gauge gauge) const;

@@ -74,9 +74,12 @@ public:
     absl::MutexLock lock(&mutex_);
     values_[key(kGauges[static_cast<size_t>(gauge)], labels)] = value;
   }
-  void record(Histogram histogram, Labels labels, uint64_t value) override {
+  using StatsSink::record;
+  void record(Histogram histogram, Labels labels, absl::Span<const uint64_t> values) override {
     absl::MutexLock lock(&mutex_);
-    samples_[key(kHistograms[static_cast<size_t>(histogram)], labels)].push_back(value);
+    std::vector<uint64_t>& kept =
+        samples_[key(kHistograms[static_cast<size_t>(histogram)], labels)];
+    kept.insert(kept.end(), values.begin(), values.end());
   }
 
   uint64_t value(const std::string& name) const {

@@ -1,9 +1,10 @@
 #include "source/store/rocks/committer.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "source/base/limits.h"
 
 namespace forebay::rocks {
@@ -11,9 +12,6 @@ namespace {
 
 // One write's worth. More would make those that wait behind it wait longer and sync no cheaper.
 constexpr uint64_t kBatchBytesMax = 4 * limits::kMiB;
-// How long a batch waits for RocksDB to catch up before its senders are told to come back.
-constexpr absl::Duration kStallPatience = absl::Milliseconds(250);
-constexpr absl::Duration kStallPause = absl::Milliseconds(2);
 
 }  // namespace
 
@@ -22,6 +20,7 @@ Committer::Committer(StoreContext& context)
 
 void Committer::start() {
   thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "forebay:commit");
 }
 
 void Committer::stop() {
@@ -120,12 +119,15 @@ void Committer::commit(absl::Span<Waiting> waiting) {
       status = context_.notOpen();
     } else {
       batch_.build(waiting, *context_.database);
-      status = writeBatch();
+      status = context_.write(batch_.batch(), true, "commit");
     }
     if (status.ok()) {
       context_.book.addCommitted(batch_.accept());
       acknowledged_.store(batch_.sequence(), std::memory_order_release);
     }
+  }
+  if (!status.ok()) {
+    context_.stats.add(Counter::CommitFailures, {}, 1);
   }
   report(waiting, status);
   if (status.ok()) {
@@ -134,20 +136,7 @@ void Committer::commit(absl::Span<Waiting> waiting) {
                           static_cast<uint64_t>(absl::ToInt64Milliseconds(took)));
     context_.stats.record(Histogram::CommitEvents, {}, waiting.size());
     context_.wake();
-  } else {
-    context_.stats.add(Counter::CommitFailures, {}, 1);
   }
-}
-
-absl::Status Committer::writeBatch() {
-  absl::Status status = context_.write(batch_.batch(), true, "commit");
-  // Nothing was written when RocksDB only would have stalled, so the same batch can be tried again.
-  for (absl::Duration waited; !status.ok() && !context_.gate.broken() && waited < kStallPatience;
-       waited += kStallPause) {
-    absl::SleepFor(kStallPause);
-    status = context_.write(batch_.batch(), true, "commit");
-  }
-  return status;
 }
 
 void Committer::report(absl::Span<Waiting> waiting, const absl::Status& status) {

@@ -46,7 +46,6 @@ private:
   // Takes what waits, in `taken_`; false when stopped and nothing is left.
   bool take();
   void commit(absl::Span<Waiting> waiting);
-  absl::Status writeBatch() ABSL_SHARED_LOCKS_REQUIRED(context_.opening);
   void report(absl::Span<Waiting> waiting, const absl::Status& status);
 
   StoreContext& context_;

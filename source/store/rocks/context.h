@@ -51,8 +51,9 @@ struct StoreContext {
 
   // Unavailable with the reason, while the database is not open.
   absl::Status notOpen() const;
-  // Writes the batch. Unavailable on failure: with nothing written when RocksDB only would have
-  // stalled; otherwise the outcome is unknown and the store has broken down.
+  // Writes the batch. Unavailable on failure: with nothing written when RocksDB would have stalled
+  // for longer than a quarter of a second; otherwise the outcome is unknown and the store has
+  // broken down.
   absl::Status write(rocksdb::WriteBatch& batch, bool sync, const char* what)
       ABSL_SHARED_LOCKS_REQUIRED(opening);
 };

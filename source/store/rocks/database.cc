@@ -59,4 +59,25 @@ std::unique_ptr<rocksdb::Iterator> Database::iterate(Family from_family, const r
   return std::unique_ptr<rocksdb::Iterator>(db_->NewIterator(options, family(from_family)));
 }
 
+bool stepOver(rocksdb::Iterator& iterator, std::string key, bool forward) {
+  for (size_t bit = 0; bit < 8 * key.size(); ++bit) {
+    // The key as one big number, plus or minus 2^bit.
+    int carry = 1 << (bit % 8);
+    for (size_t i = key.size() - bit / 8; i > 0 && carry != 0; --i) {
+      const int digit = static_cast<uint8_t>(key[i - 1]) + (forward ? carry : -carry);
+      key[i - 1] = static_cast<char>(digit & 0xff);
+      carry = digit < 0 || digit > 0xff ? 1 : 0;
+    }
+    if (forward) {
+      iterator.Seek(key);
+    } else {
+      iterator.SeekForPrev(key);
+    }
+    if (iterator.status().ok()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace forebay::rocks

@@ -49,4 +49,9 @@ private:
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
 
+// Moves an iterator that a damaged block has stopped to the nearest key that can be read, beyond
+// `key` in the direction of travel, in steps that double: it may pass over some that could be
+// read, at most as many again as it must. Check Valid() as usual; false when even that failed.
+bool stepOver(rocksdb::Iterator& iterator, std::string key, bool forward);
+
 }  // namespace forebay::rocks

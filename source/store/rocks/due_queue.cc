@@ -1,6 +1,6 @@
 #include "source/store/rocks/due_queue.h"
 
-#include "absl/strings/str_cat.h"
+#include "source/base/strings.h"
 #include "source/store/lifecycle.h"
 #include "source/store/rocks/keys.h"
 #include "source/store/rocks/reader.h"
@@ -14,9 +14,10 @@ struct DuePage {
   DueKey next = DueKey::after();
 };
 
-// At most `count` entries of the lane from `from` on.
+// At most `count` entries of the lane from `from` on. A damaged block is stepped over: the rest of
+// the lane must not wait for it.
 absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, const DueKey& from,
-                                size_t count) {
+                                size_t count, Log& log) {
   std::string first;
   if (from == DueKey::before()) {
     first = dueBegin(upstream);
@@ -29,21 +30,36 @@ absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, c
   const auto iterator = database.iterate(Family::Due, &lower, &upper, true);
   DuePage page;
   page.keys.reserve(count);
-  for (iterator->SeekToFirst(); iterator->Valid(); iterator->Next()) {
-    const std::optional<DueKey> key = decodeDueKey(toView(iterator->key()));
-    if (!key.has_value()) {
-      continue;  // not one of ours; the audit reports it
+  std::string seen;
+  encodeDueKey(upstream, from, seen);
+  iterator->SeekToFirst();
+  while (true) {
+    for (; iterator->Valid(); iterator->Next()) {
+      const std::optional<DueKey> key = decodeDueKey(toView(iterator->key()));
+      if (!key.has_value()) {
+        continue;  // not one of ours; the audit reports it
+      }
+      if (page.keys.size() == count) {
+        page.next = *key;
+        return page;
+      }
+      page.keys.push_back(*key);
     }
-    if (page.keys.size() == count) {
-      page.next = *key;
-      break;
+    const rocksdb::Status status = iterator->status();
+    if (status.ok()) {
+      return page;
     }
-    page.keys.push_back(*key);
+    if (!page.keys.empty()) {
+      encodeDueKey(upstream, page.keys.back(), seen);
+    }
+    if (!status.IsCorruption() || !stepOver(*iterator, seen, true)) {
+      return toStatus(status, cat("lane ", printable(upstream), ": due index"));
+    }
+    log.error(cat("lane ", printable(upstream),
+                  ": a damaged part of the due index was passed over (", status.ToString(),
+                  "); its events wait until it is rebuilt, with the store closed, ",
+                  "by: forebay store accept-loss PATH"));
   }
-  if (!iterator->status().ok()) {
-    return toStatus(iterator->status(), absl::StrCat("lane ", printable(upstream), ": due index"));
-  }
-  return page;
 }
 
 }  // namespace
@@ -53,7 +69,7 @@ absl::Status DueQueue::refill(std::string_view upstream, size_t wanted) {
   while (const std::optional<LaneBook::Refill> refill =
              context_.book.beginRefill(upstream, wanted)) {
     absl::StatusOr<DuePage> page =
-        readDue(*context_.database, upstream, refill->from, refill->room);
+        readDue(*context_.database, upstream, refill->from, refill->room, context_.log);
     if (!page.ok()) {
       context_.book.abandonRefill(upstream);
       return page.status();
@@ -113,9 +129,9 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::load(std::string_view upstrea
       lease.event = *std::move(event);
       continue;
     }
-    context_.log.error(absl::StrCat(
-        "lane ", printable(upstream), ": ",
-        std::string((event.ok() ? state.status() : event.status()).message()), "; it is dead now"));
+    context_.log.error(cat("lane ", printable(upstream), ": ",
+                           std::string((event.ok() ? state.status() : event.status()).message()),
+                           "; it is dead now"));
     // Whatever is known of it is kept; the rest is what a lane needs.
     auto named = std::make_shared<Event>();
     named->id = one.key.id;

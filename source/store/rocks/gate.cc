@@ -55,12 +55,10 @@ void Gate::stillBroken(const std::string& reason) {
 }
 
 void Gate::mend() {
-  {
-    absl::MutexLock lock(&mutex_);
-    broken_.clear();
-    publish();
-  }
   log_.info(absl::StrCat("store ", path_, " was reopened and is writable again"));
+  absl::MutexLock lock(&mutex_);
+  broken_.clear();
+  publish();
 }
 
 bool Gate::broken() const {

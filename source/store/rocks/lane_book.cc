@@ -22,7 +22,7 @@ const LaneBook::Lane* LaneBook::find(std::string_view upstream) const {
   return found == lanes_.end() ? nullptr : &found->second;
 }
 
-void LaneBook::load(const std::map<std::string, LaneSums>& lanes) {
+void LaneBook::load(const std::map<std::string, LaneSums>& lanes, const EventId& newest) {
   absl::MutexLock lock(&mutex_);
   for (const auto& [upstream, sums] : lanes) {
     Lane& loaded = lane(upstream).second;
@@ -33,6 +33,7 @@ void LaneBook::load(const std::map<std::string, LaneSums>& lanes) {
     known.window.reset();
   }
   fresh_bytes_ = 0;
+  newest_ = newest;
 }
 
 void LaneBook::addCommitted(absl::Span<Committed> events) {
@@ -51,7 +52,13 @@ void LaneBook::addCommitted(absl::Span<Committed> events) {
     window.insert(committed.key, std::move(committed.fresh));
     fresh_bytes_ += window.freshBytes() - before;
     ++to->second.accepted;
+    newest_ = committed.key.id;
   }
+}
+
+bool LaneBook::isAdded(const EventId& id) const {
+  absl::MutexLock lock(&mutex_);
+  return id <= newest_;
 }
 
 std::optional<LaneBook::Refill> LaneBook::beginRefill(std::string_view upstream, size_t wanted) {
@@ -70,8 +77,10 @@ std::optional<LaneBook::Refill> LaneBook::beginRefill(std::string_view upstream,
 
 void LaneBook::endRefill(std::string_view upstream, std::vector<DueKey> found, const DueKey& next) {
   absl::MutexLock lock(&mutex_);
-  std::erase_if(found, [&](const DueKey& key)
-                           ABSL_NO_THREAD_SAFETY_ANALYSIS { return leases_.contains(key.id); });
+  const auto not_ours = [this](const DueKey& key) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return key.id > newest_ || leases_.contains(key.id);
+  };
+  std::erase_if(found, not_ours);
   DueWindow& window = lane(upstream).second.window;
   const uint64_t before = window.freshBytes();
   window.endRefill(found, next);
@@ -130,10 +139,18 @@ void LaneBook::giveBack(std::string_view upstream, absl::Span<const EventId> ids
   }
 }
 
-std::optional<Lease> LaneBook::lease(const EventId& id) const {
+std::optional<Lease> LaneBook::lease(const EventId& id) const { return leases({&id, 1}).front(); }
+
+std::vector<std::optional<Lease>> LaneBook::leases(absl::Span<const EventId> ids) const {
+  std::vector<std::optional<Lease>> leases(ids.size());
   absl::MutexLock lock(&mutex_);
-  const auto found = leases_.find(id);
-  return found == leases_.end() ? std::nullopt : std::optional<Lease>(found->second);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto found = leases_.find(ids[i]);
+    if (found != leases_.end()) {
+      leases[i] = found->second;
+    }
+  }
+  return leases;
 }
 
 std::vector<EventId> LaneBook::leased() const {

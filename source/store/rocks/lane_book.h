@@ -67,10 +67,13 @@ public:
   explicit LaneBook(const BookLimits& limits) : limits_(limits) {}
 
   // What a database just opened says. Windows begin anew, leases are kept.
-  void load(const std::map<std::string, LaneSums>& lanes);
+  void load(const std::map<std::string, LaneSums>& lanes, const EventId& newest);
 
-  // Moves the events in. Counts them as accepted.
+  // Moves the events in, in the order of their ids. Counts them as accepted.
   void addCommitted(absl::Span<Committed> events);
+  // Whether the event, found on disk, was added. Between the write of a batch and addCommitted its
+  // events must be left alone: one that was delivered meanwhile would come back.
+  bool isAdded(const EventId& id) const;
 
   // When the window holds fewer than `wanted` entries and there are more on disk: from which key
   // to read on. Ended by endRefill or abandonRefill.
@@ -87,6 +90,8 @@ public:
   void describe(const EventId& id, const v1::EventState& state);
   void giveBack(std::string_view upstream, absl::Span<const EventId> ids);
   std::optional<Lease> lease(const EventId& id) const;
+  // In the order of the ids.
+  std::vector<std::optional<Lease>> leases(absl::Span<const EventId> ids) const;
   std::vector<EventId> leased() const;
 
   v1::LaneCounts settledCounts(std::string_view upstream) const;
@@ -113,6 +118,7 @@ private:
   Lanes lanes_ ABSL_GUARDED_BY(mutex_);  // never shrinks
   absl::flat_hash_map<EventId, Lease> leases_ ABSL_GUARDED_BY(mutex_);
   uint64_t fresh_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  EventId newest_ ABSL_GUARDED_BY(mutex_);  // that was added; ids only grow
 };
 
 }  // namespace forebay::rocks

@@ -1,5 +1,7 @@
 #include "source/store/rocks/maintenance.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,7 @@ Maintenance::Maintenance(StoreContext& context, const SpaceGuard& guard, Hooks h
 
 void Maintenance::start() {
   thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "forebay:store");
 }
 
 void Maintenance::stop() {

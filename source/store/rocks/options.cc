@@ -34,15 +34,16 @@ rocksdb::ColumnFamilyOptions baseFamily(const std::shared_ptr<rocksdb::Cache>& c
   rocksdb::ColumnFamilyOptions family;
   family.table_factory.reset(rocksdb::NewBlockBasedTableFactory(tableOptions(cache)));
   family.compression = rocksdb::kLZ4Compression;  // measured: free; zstd is not
-  family.write_buffer_size = 4 * kMiB;
   // With no_slowdown a write fails where it would have been slowed down. So the points where
-  // RocksDB begins to slow down are set far away: six write buffers, forty files in level 0, and
-  // no bound on what compaction owes. The space guard and the commit queue bound us instead.
-  family.max_write_buffer_number = 6;
+  // RocksDB begins to slow down for compaction's sake are set far away: reads through a hundred
+  // files are slow, but a refused webhook is worse. Write buffers are bounded, by three that wait
+  // to be flushed: that is memory.
+  family.write_buffer_size = 4 * kMiB;
+  family.max_write_buffer_number = 4;
   family.min_write_buffer_number_to_merge = 1;
   family.level0_file_num_compaction_trigger = 4;
-  family.level0_slowdown_writes_trigger = 40;
-  family.level0_stop_writes_trigger = 60;
+  family.level0_slowdown_writes_trigger = 200;
+  family.level0_stop_writes_trigger = 400;
   family.soft_pending_compaction_bytes_limit = 0;
   family.hard_pending_compaction_bytes_limit = 0;
   family.target_file_size_base = 32 * kMiB;
@@ -56,6 +57,10 @@ rocksdb::ColumnFamilyOptions eventsFamily(const std::shared_ptr<rocksdb::Cache>&
   family.write_buffer_size = 8 * kMiB;
   family.target_file_size_base = 64 * kMiB;
   family.max_bytes_for_level_base = 256 * kMiB;
+  // Ids only grow, so the files of level 0 don't overlap: reading is as fast with any number of
+  // them, and moving them on costs nothing. There is no reason to hold a write back for them.
+  family.level0_slowdown_writes_trigger = 1 << 20;
+  family.level0_stop_writes_trigger = 1 << 20;
   // Large bodies are written once and not carried along by every compaction. Small ones stay in
   // the tables: blob files make ordered reads of 1 KiB values 3.6 times slower.
   family.enable_blob_files = true;
@@ -98,9 +103,12 @@ rocksdb::DBOptions databaseOptions(rocksdb::Env* env) {
   // --- speed
   // The settler's write needn't wait for the committer's memtable, nor the reverse.
   options.enable_pipelined_write = true;
-  options.wal_bytes_per_sync = 0;     // every commit syncs anyway
+  options.wal_bytes_per_sync = 0;  // every commit syncs anyway
+  // Spinning for a sync to end takes the CPU from Envoy.
+  options.enable_write_thread_adaptive_yield = false;
   options.bytes_per_sync = 1 * kMiB;  // table files trickle out, so that no fdatasync waits
-  options.max_background_jobs = 2;    // one flush, one compaction: there are two cores
+  // One flush and two compactions, so that a long one does not keep the short ones waiting.
+  options.max_background_jobs = 3;
   options.max_subcompactions = 1;
   options.skip_stats_update_on_db_open = true;  // opening reads no tables
 

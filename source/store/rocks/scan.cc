@@ -25,11 +25,16 @@ public:
         iterator_(database.iterate(by_index_ ? Family::SetAside : Family::State, &lower_, &upper_,
                                    false)) {
     iterator_->SeekToLast();
+    passDamage(end_);
   }
 
   bool valid() const { return iterator_->Valid(); }
   rocksdb::Status status() const { return iterator_->status(); }
-  void next() { iterator_->Prev(); }
+  void next() {
+    const std::string left = iterator_->key().ToString();
+    iterator_->Prev();
+    passDamage(left);
+  }
   EventId id() const {
     const std::string_view bytes = toView(iterator_->key());
     return EventId::fromBytes(by_index_ ? bytes.substr(1) : bytes);
@@ -39,6 +44,13 @@ public:
   }
 
 private:
+  // What can be read is shown, however much beside it can't.
+  void passDamage(const std::string& from) {
+    if (iterator_->status().IsCorruption()) {
+      stepOver(*iterator_, from, false);
+    }
+  }
+
   std::string key(const EventFilter& filter, const EventId& id) const {
     return by_index_ ? setAsideKey(static_cast<uint8_t>(*filter.state), id)
                      : std::string(id.bytes());

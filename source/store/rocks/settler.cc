@@ -61,9 +61,16 @@ absl::Status settle(StoreContext& context, absl::Span<const Settlement> settleme
   }
   absl::MutexLock transitions(&context.transitions);
   TransitionBatch batch(context, *context.database);
-  absl::flat_hash_set<EventId> seen;
+  std::vector<EventId> ids;
+  ids.reserve(settlements.size());
   for (const Settlement& settlement : settlements) {
-    const std::optional<Lease> lease = context.book.lease(settlement.id);
+    ids.push_back(settlement.id);
+  }
+  const std::vector<std::optional<Lease>> leases = context.book.leases(ids);
+  absl::flat_hash_set<EventId> seen;
+  for (size_t i = 0; i < settlements.size(); ++i) {
+    const Settlement& settlement = settlements[i];
+    const std::optional<Lease>& lease = leases[i];
     if (!lease.has_value() || !seen.insert(settlement.id).second) {
       return absl::FailedPreconditionError(
           absl::StrCat("event ", settlement.id.toString(), ": settled without a lease"));
@@ -93,7 +100,8 @@ absl::StatusOr<size_t> markDue(StoreContext& context, absl::Span<const ReplayMar
     states.reserve(marks.size());  // the batch keeps views of their upstreams
     absl::flat_hash_set<EventId> seen;
     for (const ReplayMark& mark : marks) {
-      if (!seen.insert(mark.id).second || context.book.lease(mark.id).has_value()) {
+      if (!seen.insert(mark.id).second || !context.book.isAdded(mark.id) ||
+          context.book.lease(mark.id).has_value()) {
         continue;
       }
       absl::StatusOr<v1::EventState> state = readState(*context.database, mark.id);

@@ -41,7 +41,7 @@ absl::Status RocksStore::open() {
 void RocksStore::install(Recovered&& recovered) {
   context_.database = std::move(recovered.database);
   committer_.continueFrom(recovered.position, recovered.lanes);
-  context_.book.load(recovered.lanes);
+  context_.book.load(recovered.lanes, recovered.position.newest);
   due_queue_.refreshLeases();
 }
 

@@ -58,6 +58,8 @@ class Answer:
     gate: "Gate" = None  # answer once it is open
     truncate: int = None  # send only so many bytes of the body, then reset
     raw: bytes = None  # these bytes instead of a well-formed answer
+    drip: float = None  # seconds between the bytes of the body
+    close: bool = False  # close the connection after the answer
 
     def encode(self):
         if self.raw is not None:
@@ -273,11 +275,24 @@ class _Connection(asyncio.Protocol):
             encoded = answer.encode()
             self.transport.write(encoded[: len(encoded) - len(answer.body) + answer.truncate])
             self.transport.close()
+        elif answer.drip is not None:
+            encoded = answer.encode()
+            whole_head = len(encoded) - len(answer.body)
+            self.transport.write(encoded[:whole_head])
+            self._drip(encoded[whole_head:], answer.drip)
         else:
             self.transport.write(answer.encode())
+            if answer.close:
+                self.transport.close()
+                return
             self._busy = False
             if self._buffer:
                 self._step()
+
+    def _drip(self, rest, seconds):
+        if rest and not self.transport.is_closing():
+            self.transport.write(rest[:1])
+            self._app._loop.call_later(seconds, self._drip, rest[1:], seconds)
 
     def _reset(self):
         # Linger of zero makes the kernel send RST instead of FIN.

@@ -119,7 +119,7 @@ class Config:
                 "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"
             },
         }]
-        if self.with_module and self.capture:
+        if self.with_module and self.capture is not None:
             filters.insert(0, capture_filter(self.capture))
         manager = {
             "@type": _HCM,

@@ -21,6 +21,12 @@ SUPPORTED_VERSIONS = ("1.40.0", "1.39.3")
 STOP_SECONDS_MAX = 8.0
 
 
+def chosen_versions():
+    """The Envoys to test with: all that we support, or what FOREBAY_ENVOY_VERSIONS says."""
+    chosen = os.environ.get("FOREBAY_ENVOY_VERSIONS", "").replace(",", " ").split()
+    return chosen or list(SUPPORTED_VERSIONS)
+
+
 def deps_dir():
     cache = os.environ.get("FOREBAY_CACHE", os.path.expanduser("~/.cache/forebay"))
     return pathlib.Path(os.environ.get("FOREBAY_DEPS", os.path.join(cache, "deps")))

@@ -1,0 +1,76 @@
+#include "source/store/rocks/lane_book.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace forebay::rocks {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+DueKey key(int64_t due_us) { return {due_us, EventId::firstAt(absl::FromUnixMillis(due_us))}; }
+
+Committed committed(int64_t due_us, uint64_t bytes = 1) {
+  auto event = std::make_shared<Event>();
+  event->id = key(due_us).id;
+  event->record.set_upstream("lane");
+  return {key(due_us), {std::move(event), 1, bytes}};
+}
+
+std::map<std::string, LaneSums> oneLane(uint64_t accepted) {
+  LaneSums sums;
+  sums.accepted = accepted;
+  return {{"lane", sums}};
+}
+
+// An event that is on disk but not yet added is left to addCommitted(). Otherwise it could be
+// leased, delivered and settled before it is added, and would then be delivered a second time.
+TEST(LaneBookTest, RefillLeavesWhatWasNotAddedYet) {
+  LaneBook book({});
+  book.load(oneLane(1), key(1).id);
+  ASSERT_TRUE(book.beginRefill("lane", 10).has_value());
+  book.endRefill("lane", {key(1), key(2)}, DueKey::after());
+  ASSERT_THAT(book.take("lane", 100, 10), SizeIs(1));
+  EXPECT_FALSE(book.isAdded(key(2).id));
+  std::vector<Committed> events = {committed(2)};
+  book.addCommitted(absl::MakeSpan(events));
+  EXPECT_TRUE(book.isAdded(key(2).id));
+  const std::vector<Taken> taken = book.take("lane", 100, 10);
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_NE(taken[0].fresh.event, nullptr);
+}
+
+// A refill does not bring back what is leased.
+TEST(LaneBookTest, RefillLeavesWhatIsLeased) {
+  LaneBook book({});
+  book.load(oneLane(2), key(9).id);
+  ASSERT_TRUE(book.beginRefill("lane", 1).has_value());
+  book.endRefill("lane", {key(1)}, key(2));
+  ASSERT_THAT(book.take("lane", 100, 1), SizeIs(1));
+  book.load(oneLane(2), key(9).id);  // as after a reopening
+  ASSERT_TRUE(book.beginRefill("lane", 1).has_value());
+  book.endRefill("lane", {key(1)}, DueKey::after());
+  EXPECT_THAT(book.take("lane", 100, 1), IsEmpty());
+  const EventId id = key(1).id;
+  book.giveBack("lane", {&id, 1});
+  EXPECT_THAT(book.take("lane", 100, 1), SizeIs(1));
+}
+
+// Events are kept in memory up to a number of bytes over all lanes, whatever leaves and comes.
+TEST(LaneBookTest, KeptEventsAreBoundedOverAllLanes) {
+  LaneBook book({.window_entries = 10, .lane_fresh_bytes_max = 100, .fresh_bytes_max = 50});
+  const auto fresh_of = [&](std::vector<Committed> events) {
+    book.addCommitted(absl::MakeSpan(events));
+    size_t fresh = 0;
+    for (const Taken& taken : book.take("lane", 1000, 100)) {
+      fresh += taken.fresh.event != nullptr;
+    }
+    return fresh;
+  };
+  EXPECT_EQ(fresh_of({committed(1, 30), committed(2, 30), committed(3, 20)}), 2);
+  EXPECT_EQ(fresh_of({committed(4, 50), committed(5, 1)}), 1);
+}
+
+}  // namespace
+}  // namespace forebay::rocks
