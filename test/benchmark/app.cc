@@ -190,8 +190,8 @@ private:
 
   bool flush(Connection& connection) {
     while (connection.out_sent < connection.out.size()) {
-      const ssize_t count = write(connection.fd, connection.out.data() + connection.out_sent,
-                                  connection.out.size() - connection.out_sent);
+      const ssize_t count = send(connection.fd, connection.out.data() + connection.out_sent,
+                                 connection.out.size() - connection.out_sent, MSG_NOSIGNAL);
       if (count < 0) {
         if (errno != EAGAIN) {
           return false;

@@ -57,7 +57,8 @@ public:
 
   // True when the answer is a 200. The answers here have empty bodies: the head is all of it.
   bool send() {
-    if (write(fd_, request_.data(), request_.size()) != static_cast<ssize_t>(request_.size())) {
+    if (::send(fd_, request_.data(), request_.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(request_.size())) {
       die("write to Envoy");
     }
     std::string answer;
