@@ -54,8 +54,10 @@ void Engine::startDelivery() { thread_.start(*forwarder_); }
 
 void Engine::drain(std::function<void()> done) { thread_.drain(std::move(done)); }
 
+void Engine::stopDelivery() { thread_.stop(); }
+
 void Engine::stop() {
-  thread_.stop();
+  stopDelivery();
   store_->close();
 }
 

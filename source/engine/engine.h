@@ -18,7 +18,7 @@
 namespace forebay {
 
 // Owns everything process-wide and its threads, and knows no Envoy. Order of life: open (the store
-// is recovered), startDelivery, drain, stop.
+// is recovered), startDelivery, drain, stopDelivery, stop.
 class Engine {
 public:
   struct Dependencies {
@@ -37,7 +37,10 @@ public:
   // Sends nothing more; `done` is called, on any thread, when what is in flight has been settled
   // or the grace has passed. Capturing goes on.
   void drain(std::function<void()> done);
-  // Ends the threads and closes the store. Idempotent.
+  // Settles what has come back and ends the forwarder's thread: it calls nobody after this.
+  // Idempotent, and so is stop().
+  void stopDelivery();
+  // Ends the other threads too, and closes the store.
   void stop();
 
   const EngineConfig& config() const { return config_; }

@@ -35,6 +35,9 @@ void ForwarderThread::drain(std::function<void()> done) {
 }
 
 void ForwarderThread::stop() {
+  if (forwarder_ != nullptr) {
+    forwarder_->stopSending();
+  }
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
@@ -59,7 +62,7 @@ void ForwarderThread::run(Forwarder& forwarder) {
         mutex_.AwaitWithTimeout(absl::Condition(&ready), next - now);
       }
       if (stopping_) {
-        return;
+        break;
       }
       woken_ = false;
     }
@@ -67,6 +70,7 @@ void ForwarderThread::run(Forwarder& forwarder) {
       drained();
     }
   }
+  forwarder.tick();
 }
 
 }  // namespace forebay

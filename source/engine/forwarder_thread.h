@@ -22,7 +22,7 @@ public:
   // Sends nothing more, and calls `done` on the thread once every attempt is settled or
   // limits::kShutdownGrace has passed. At most once.
   void drain(std::function<void()> done);
-  // Joins. Idempotent.
+  // Turns once more without sending, for what has come back by now, and joins. Idempotent.
   void stop();
 
 private:

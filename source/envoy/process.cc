@@ -109,8 +109,10 @@ void Process::onScheduled(uint64_t event) {
   if (event == kSendWaiting) {
     transport_->sendWaiting();
   } else if (event == kDrained && shutdown_completed_ != nullptr) {
-    // From here on Envoy takes its clusters down.
+    // From here on Envoy takes its clusters down, and then this extension: if the forwarder were
+    // still inside Envoy's scheduler, it would be the one to destroy us.
     transport_->stop();
+    engine_->stopDelivery();
     flushStats();
     std::exchange(shutdown_completed_, nullptr)(shutdown_context_);
   }

@@ -13,7 +13,7 @@ static __thread int woke_somebody;
 static int isForwarder(void) {
   char name[16] = "";
   return pthread_getname_np(pthread_self(), name, sizeof(name)) == 0 &&
-         strcmp(name, "forebay-forward") == 0;
+         strcmp(name, "forebay:forward") == 0;
 }
 
 // Envoy's dispatchers are woken through an eventfd, under libevent's lock; which of the two calls
