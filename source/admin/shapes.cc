@@ -114,11 +114,9 @@ void writeUpstream(const UpstreamView& upstream, JsonWriter& json) {
   json.number("backlog", upstream.totals.backlog());
   json.number("retrying", upstream.totals.retrying);
   json.number("in_flight", lane.in_flight);
-  if (upstream.oldest_pending) {
-    // A clock that stepped back must not show a negative age.
-    json.number("oldest_pending_seconds",
-                std::max<int64_t>(0, absl::ToInt64Seconds(*upstream.oldest_pending)));
-  }
+  // Zero when nothing waits, and when a clock that stepped back would show a negative age.
+  const absl::Duration oldest = upstream.oldest_pending.value_or(absl::ZeroDuration());
+  json.number("oldest_pending_seconds", std::max<int64_t>(0, absl::ToInt64Seconds(oldest)));
   if (upstream.orphaned) {
     json.boolean("orphaned", true);
   }

@@ -9,7 +9,7 @@ using UpstreamsTest = AdminTest;
 
 constexpr char kIdleMail[] =
     R"({"name":"mail","cluster":"mail_app","breaker":"closed","paused":false,)"
-    R"("backlog":0,"retrying":0,"in_flight":0})";
+    R"("backlog":0,"retrying":0,"in_flight":0,"oldest_pending_seconds":0})";
 
 TEST_F(UpstreamsTest, UpstreamsShowBreakerBacklogAndAge) {
   capture();
@@ -86,7 +86,7 @@ TEST_F(UpstreamsTest, PauseAndResumeAnswerTheUpstreamAndLeaveAnAuditLine) {
   EXPECT_EQ(paused.status, 200);
   EXPECT_EQ(paused.body, R"({"name":"mail","cluster":"mail_app","breaker":"closed","paused":true,)"
                          R"("pause_reason":"paused by an operator","backlog":0,"retrying":0,)"
-                         R"("in_flight":0})"
+                         R"("in_flight":0,"oldest_pending_seconds":0})"
                          "\n");
   EXPECT_TRUE(lanes_.state[1].paused);
   EXPECT_EQ(post("/forebay/resume?upstream=mail", "{}").body, cat(kIdleMail, "\n"));
