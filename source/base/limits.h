@@ -21,12 +21,15 @@ inline constexpr uint64_t kBodyBytesMaxDefault = 25 * kMiB;  // GitHub's cap
 inline constexpr uint64_t kBodyBytesMaxCeiling = 48 * kMiB;
 inline constexpr uint64_t kAnswerBytesMax = 4 * kKiB;  // kept of an app's answer, for the operator
 inline constexpr size_t kNameBytesMax = 128;           // sources, upstreams, clusters
+inline constexpr size_t kOrderKeyBytesMax = 200;       // a longer one is shortened to a digest
 static_assert(kBodyBytesMaxDefault <= kBodyBytesMaxCeiling);
 static_assert(kBodyBytesMaxCeiling < kCommitQueueBytesMax, "the largest event must fit the queue");
 
 // --- what a lane keeps in memory of a backlog that is on disk
 inline constexpr size_t kLaneWindowEntries = 4096;
 inline constexpr uint64_t kLaneFreshBytesMax = 4 * kMiB;  // events not yet forgotten since commit
+// An event in flight at so many deaths of the process in a row is taken for their cause.
+inline constexpr uint32_t kPoisonCrashes = 3;
 inline constexpr size_t kUpstreamsMax = 256;
 inline constexpr uint32_t kConcurrencyMaxCeiling = 10'000;
 

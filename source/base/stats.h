@@ -28,6 +28,7 @@ enum class Counter {
   CommitFailures,
   OwnErrors,
   RetryAfterIgnored,
+  OrderKeyMissing,
 };
 inline constexpr StatSpec kCounters[] = {
     {"accepted", {"source"}, "events on disk and acknowledged"},
@@ -40,6 +41,7 @@ inline constexpr StatSpec kCounters[] = {
     {"commit_failures", {}, "batches that did not reach the disk"},
     {"own_errors", {"upstream", "reason"}, "tries that never left us and cost no attempt"},
     {"retry_after_ignored", {"upstream"}, "Retry-After values that made no sense"},
+    {"order_key_missing", {"upstream"}, "events of an ordered upstream that name no key"},
 };
 
 enum class Gauge {
@@ -49,6 +51,8 @@ enum class Gauge {
   OldestPendingSeconds,
   BreakerOpen,
   Paused,
+  RetryRatio,
+  Storm,
   StoreBytes,
   StoreReadOnly,
 };
@@ -59,6 +63,8 @@ inline constexpr StatSpec kGauges[] = {
     {"oldest_pending_seconds", {"upstream"}, "age of the oldest event that waits"},
     {"breaker_open", {"upstream"}, "1 while the breaker is open or half open"},
     {"paused", {"upstream"}, "1 while the lane is paused"},
+    {"retry_ratio", {"upstream"}, "attempts per 100 events over 15 minutes"},
+    {"storm", {"upstream"}, "1 while retry_ratio is above 500"},
     {"store_bytes", {}, "bytes on disk"},
     {"store_read_only", {}, "1 while new events are refused"},
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "source/base/limits.h"
 #include "source/policy/circuit_breaker.h"
 #include "source/policy/classifier.h"
+#include "source/policy/rate_limit.h"
 #include "source/policy/retry_policy.h"
 
 namespace forebay {
@@ -22,14 +24,24 @@ struct StoreConfig {
   uint64_t free_disk_min_bytes = 1 * limits::kGiB;
 };
 
+// Where the key is found by which events of an upstream are ordered. One of the two is set.
+struct OrderBy {
+  std::string header;        // lower case
+  std::string json_pointer;  // into the body (RFC 6901)
+};
+
 struct UpstreamConfig {
   std::string name;
   std::string cluster;
   absl::Duration timeout = absl::Seconds(30);
   uint32_t concurrency_max = 10;
+  std::optional<RateLimitConfig> rate_limit;
   RetryConfig retry;
   std::vector<ClassifyRule> classify;
   BreakerConfig breaker;
+  absl::Duration ramp = absl::Seconds(60);        // zero: none
+  uint32_t pause_after_permanent_failures = 100;  // in a row; 0 is never
+  std::optional<OrderBy> order_by;
 };
 
 struct EngineConfig {

@@ -106,7 +106,7 @@ void Forwarder::fill(Lane& lane, std::vector<OutgoingRequest>& requests) {
   while (const size_t room = std::min(lane.room(now), kLeaseMax)) {
     const absl::Time wall_now = deps_.clock.wallNow();
     absl::StatusOr<std::vector<LeasedEvent>> leased =
-        deps_.store.leaseDue(lane.name(), wall_now, room);
+        deps_.store.leaseDue(lane.name(), wall_now, {room});
     // A store that can't be read now says so itself, and wakes us when it can.
     if (!leased.ok() || leased->empty()) {
       return;
@@ -234,7 +234,7 @@ absl::Status Forwarder::setPaused(std::string_view upstream, bool paused, std::s
   v1::LaneRecord record;
   record.set_paused(paused);
   record.set_pause_reason(std::string(reason));
-  if (const absl::Status saved = deps_.store.saveLane(upstream, record); !saved.ok()) {
+  if (const absl::Status saved = deps_.store.saveLane(upstream, record, true); !saved.ok()) {
     return saved;
   }
   {

@@ -35,6 +35,8 @@ std::string_view deadReasonName(v1::DeadReason reason) {
       return "expired";
     case v1::DEAD_REASON_CORRUPT:
       return "corrupt";
+    case v1::DEAD_REASON_POISON:
+      return "poison";
     default:
       return "unknown";
   }

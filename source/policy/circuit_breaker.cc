@@ -41,22 +41,76 @@ void CircuitBreaker::onOutcome(Verdict verdict, bool was_probe, MonotonicTime no
       return;
     case Verdict::Success:
     case Verdict::Permanent:
-      open_ = false;
       failures_in_a_row_ = 0;
+      if (probe) {
+        open_ = false;
+        // What happened before says nothing of the app as it is now.
+        slots_ = {};
+      } else if (rateExceeded(false, now)) {
+        open(config_.open_initial, now);
+      }
       return;
     case Verdict::Retry:
     case Verdict::RetryNotFound:
       break;
   }
   if (probe) {
-    open_for_ = std::min(open_for_ * config_.open_multiplier, config_.open_max);
-  } else if (++failures_in_a_row_ < config_.consecutive_failures) {
+    open(open_for_ * config_.open_multiplier, now);
     return;
-  } else {
-    open_ = true;
-    open_for_ = std::min(config_.open_initial, config_.open_max);
   }
+  ++failures_in_a_row_;
+  const bool rate_exceeded = rateExceeded(true, now);
+  if (failures_in_a_row_ >= config_.consecutive_failures || rate_exceeded) {
+    open(config_.open_initial, now);
+  }
+}
+
+void CircuitBreaker::open(absl::Duration open_for, MonotonicTime now) {
+  open_ = true;
+  open_for_ = std::min(open_for, config_.open_max);
   probe_at_ = now + open_for_;
+}
+
+bool CircuitBreaker::rateExceeded(bool failed, MonotonicTime now) {
+  if (!config_.failure_rate.has_value()) {
+    return false;
+  }
+  const BreakerConfig::FailureRate& rate = *config_.failure_rate;
+  const auto number =
+      static_cast<int64_t>(absl::FDivDuration(now.sinceOrigin(), rate.window / (kSlots - 1)));
+  Slot& present = slots_[number % kSlots];
+  if (present.number != number) {
+    present = {number};
+  }
+  ++present.attempts;
+  present.failures += failed;
+  uint64_t attempts = 0;
+  uint64_t failures = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.number > number - kSlots) {
+      attempts += slot.attempts;
+      failures += slot.failures;
+    }
+  }
+  return attempts >= rate.requests_min &&
+         static_cast<double>(failures) * 100 >= rate.percent * static_cast<double>(attempts);
+}
+
+BreakerSnapshot CircuitBreaker::snapshot(MonotonicTime now) const {
+  if (!open_) {
+    return {};
+  }
+  return {true, std::max(probe_at_ - now, absl::ZeroDuration()), open_for_};
+}
+
+void CircuitBreaker::restore(const BreakerSnapshot& snapshot, MonotonicTime now) {
+  if (!snapshot.open) {
+    return;
+  }
+  open_ = true;
+  open_for_ = std::clamp(snapshot.open_for, std::min(config_.open_initial, config_.open_max),
+                         config_.open_max);
+  probe_at_ = now + std::clamp(snapshot.until_probe, absl::ZeroDuration(), open_for_);
 }
 
 BreakerState CircuitBreaker::state(MonotonicTime now) const {

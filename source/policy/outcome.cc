@@ -1,5 +1,9 @@
 #include "source/policy/outcome.h"
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "source/base/strings.h"
+
 namespace forebay {
 namespace {
 
@@ -22,6 +26,14 @@ std::string_view statusClassName(uint32_t status) {
 }
 
 }  // namespace
+
+Directive parseDirective(std::string_view header) {
+  const std::string_view word = toStd(absl::StripAsciiWhitespace(toAbsl(header)));
+  if (absl::EqualsIgnoreCase(toAbsl(word), "abort-message")) {
+    return Directive::AbortMessage;
+  }
+  return absl::EqualsIgnoreCase(toAbsl(word), "disable") ? Directive::Disable : Directive::None;
+}
 
 std::string_view outcomeName(const Outcome& outcome) {
   switch (outcome.kind) {

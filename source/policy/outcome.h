@@ -22,12 +22,21 @@ enum class OutcomeKind {
   Abandoned,       // Envoy is shutting down
 };
 
+// What an app may ask for beside its status, with the header `webhook-delivery`.
+enum class Directive {
+  None,
+  AbortMessage,  // never send this event again
+  Disable,       // send nothing more until somebody looks
+};
+Directive parseDirective(std::string_view header);
+
 struct Outcome {
   OutcomeKind kind = OutcomeKind::OwnError;
   uint32_t status = 0;                     // with Answered
   std::optional<std::string> retry_after;  // the header's raw value, if the app sent one
-  std::string error;                       // for the operator, when there is no answer
-  std::string answer;                      // the first bytes of the app's answer
+  Directive directive = Directive::None;
+  std::string error;   // for the operator, when there is no answer
+  std::string answer;  // the first bytes of the app's answer
   absl::Duration duration;
 
   bool isAttempt() const { return kind <= OutcomeKind::NoHealthyUpstream; }

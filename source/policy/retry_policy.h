@@ -17,6 +17,8 @@ struct RetryConfig {
   Jitter jitter;
   uint32_t attempts_max = 16;
   absl::Duration give_up_after = absl::Hours(72);
+  // Of a lane's attempts, while first attempts wait.
+  double share_max_percent = 80;
 };
 
 // What the policy needs to know of an event's past, the latest attempt included.

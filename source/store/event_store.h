@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,17 @@ public:
 struct LeasedEvent {
   EventPtr event;
   v1::EventState state;
+};
+
+// The three queues of a lane. Which one an event waits in follows from its state.
+enum class Queue { First, Retry, Replay };
+inline constexpr size_t kQueues = 3;
+
+// How many events to lease, and of what.
+struct LeaseLimits {
+  size_t events = 0;
+  // At most so many retries, as long as a first attempt is due in their place.
+  size_t retries_max = std::numeric_limits<size_t>::max();
 };
 
 // How an event goes on after an attempt. `state` replaces the stored one whole; a non-zero
@@ -106,11 +118,17 @@ public:
   // consumed even on failure. Never blocks.
   virtual void append(Event&& event, AppendSink& sink, uint64_t token) = 0;
 
-  // At most `limit` events of `upstream` that are due at `now`, the earliest due first. A record
-  // that can't be read becomes dead (corrupt) here and is not returned.
+  // Events of `upstream` that are due at `now`. Each queue gives its earliest due first; between
+  // the heads of First and Retry the older event goes first, within `limits`; Replay gives only
+  // what the others leave. An event with an order key is leased only when no other event of its
+  // key is leased or waits before it; one that must wait is parked (see EventState) until the one
+  // before it is settled, so that asking again costs nothing. A record that can't be read becomes
+  // dead (corrupt) here and is not returned.
   virtual absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream,
-                                                            absl::Time now, size_t limit) = 0;
-  // When the next event of `upstream` that nobody holds is due; InfiniteFuture if there is none.
+                                                            absl::Time now,
+                                                            const LeaseLimits& limits) = 0;
+  // When the next event of `upstream` that nobody holds and that is not parked is due;
+  // InfiniteFuture if there is none.
   virtual absl::Time nextDue(std::string_view upstream) = 0;
   // Ends leases with a new state, all in one write that the next synced one makes durable. On an
   // error nothing has changed and the leases are still held.
@@ -136,8 +154,10 @@ public:
   virtual std::optional<absl::Time> oldestWaiting(std::string_view upstream) = 0;
   virtual StoreHealth health() = 0;
 
-  // What outlives a restart about lanes. Synced.
-  virtual absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record) = 0;
+  // What outlives a restart about lanes. What is not synced survives the end of the process, and
+  // that of the machine once anything after it was synced.
+  virtual absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
+                                bool sync) = 0;
   virtual absl::StatusOr<v1::LaneRecord> loadLane(std::string_view upstream) = 0;  // default if new
 
   // `wake` is called, on any thread, whenever an event may have become due sooner than nextDue()

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "source/base/limits.h"
 #include "source/base/log.h"
 
 namespace forebay {
@@ -40,6 +41,7 @@ void capturedState(const v1::EventRecord& record, uint64_t sequence, v1::EventSt
   state.set_due_at_us(std::max<int64_t>(
       record.received_at_us() + std::max<int64_t>(record.first_delay_us(), 0), 1));
   state.set_budget_from_us(record.received_at_us());
+  state.set_order_key(record.order_key());
 }
 
 v1::EventState replayedState(const v1::EventState& state, const ReplayMark& mark) {
@@ -49,6 +51,8 @@ v1::EventState replayedState(const v1::EventState& state, const ReplayMark& mark
   const int64_t due_at_us = std::max<int64_t>(absl::ToUnixMicros(mark.due_at), 1);
   next.set_due_at_us(due_at_us);
   next.set_due_because("replay");
+  next.set_parked(false);
+  next.set_crashes(0);
   next.set_last_delay_us(0);
   next.set_replay(mark.job);
   next.set_budget_attempts(state.attempts());
@@ -62,9 +66,60 @@ v1::EventState corruptState(const v1::EventState& state) {
   next.set_format(kRecordFormat);
   next.set_state(v1::STATE_DEAD);
   next.set_reason(v1::DEAD_REASON_CORRUPT);
+  next.set_parked(false);
   next.set_due_at_us(0);
   next.clear_due_because();
   return next;
+}
+
+v1::EventState crashedState(const v1::EventState& state) {
+  v1::EventState next = state;
+  next.set_crashes(state.crashes() + 1);
+  if (next.crashes() >= limits::kPoisonCrashes) {
+    next.set_state(v1::STATE_DEAD);
+    next.set_reason(v1::DEAD_REASON_POISON);
+    next.set_due_at_us(0);
+    next.clear_due_because();
+  }
+  return next;
+}
+
+Queue queueOf(const v1::EventState& state) {
+  if (!state.replay().empty()) {
+    return Queue::Replay;
+  }
+  return state.attempts() == 0 ? Queue::First : Queue::Retry;
+}
+
+bool isQueued(const v1::EventState& state) { return state.due_at_us() > 0 && !state.parked(); }
+
+OrderPlace orderPlace(const v1::EventState& state) {
+  if (state.order_key().empty() || state.due_at_us() == 0) {
+    return OrderPlace::None;
+  }
+  if (state.replay().empty() || state.attempts() > state.budget_attempts()) {
+    return OrderPlace::Holds;
+  }
+  return state.parked() ? OrderPlace::Behind : OrderPlace::None;
+}
+
+std::optional<Queue> chooseQueue(const std::array<std::optional<QueueHead>, kQueues>& heads,
+                                 int64_t now_us, size_t retries_left) {
+  const auto due = [&](Queue queue) {
+    const auto& head = heads[static_cast<size_t>(queue)];
+    return head.has_value() && head->due_us <= now_us;
+  };
+  const bool first = due(Queue::First);
+  const bool retry = due(Queue::Retry);
+  if (first && retry) {
+    const bool retry_is_older =
+        heads[static_cast<size_t>(Queue::Retry)]->id < heads[static_cast<size_t>(Queue::First)]->id;
+    return retry_is_older && retries_left > 0 ? Queue::Retry : Queue::First;
+  }
+  if (first || retry) {
+    return first ? Queue::First : Queue::Retry;
+  }
+  return due(Queue::Replay) ? std::optional<Queue>(Queue::Replay) : std::nullopt;
 }
 
 absl::Status checkSettlement(const Settlement& settlement, std::string_view upstream,

@@ -88,8 +88,8 @@ public:
     store_.append(std::move(event), sink, token);
   }
   absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream, absl::Time now,
-                                                    size_t limit) override {
-    return store_.leaseDue(upstream, now, limit);
+                                                    const LeaseLimits& limits) override {
+    return store_.leaseDue(upstream, now, limits);
   }
   absl::Time nextDue(std::string_view upstream) override { return store_.nextDue(upstream); }
   absl::Status settle(absl::Span<const Settlement> settlements) override {
@@ -129,8 +129,9 @@ public:
     return store_.oldestWaiting(upstream);
   }
   StoreHealth health() override { return health_now; }
-  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record) override {
-    return store_.saveLane(upstream, record);
+  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
+                        bool sync) override {
+    return store_.saveLane(upstream, record, sync);
   }
   absl::StatusOr<v1::LaneRecord> loadLane(std::string_view upstream) override {
     return store_.loadLane(upstream);
@@ -177,7 +178,7 @@ protected:
   void settle(const EventId& id, const std::string& upstream,
               const std::function<void(v1::EventState&)>& change,
               std::optional<v1::AttemptRecord> attempt = std::nullopt) {
-    const auto leased = store_.leaseDue(upstream, absl::InfiniteFuture(), 1'000'000);
+    const auto leased = store_.leaseDue(upstream, absl::InfiniteFuture(), {1'000'000});
     ASSERT_TRUE(leased.ok());
     std::vector<EventId> others;
     for (const LeasedEvent& lease : *leased) {

@@ -138,7 +138,7 @@ TEST_F(ReplayTest, IdsThatAreGoneAreLeftOutUnlessNoneIsLeft) {
 // What is on its way to the app is not sent twice.
 TEST_F(ReplayTest, AnEventInFlightIsNoPartOfTheJob) {
   const EventId id = capture();
-  ASSERT_EQ(store_.leaseDue("billing", absl::InfiniteFuture(), 10)->size(), 1u);
+  ASSERT_EQ(store_.leaseDue("billing", absl::InfiniteFuture(), {10})->size(), 1u);
   const AdminResponse response =
       post("/forebay/replay", cat("{\"ids\":[\"", id.toString(), "\"]}"));
   EXPECT_EQ(field(response.body, "matched"), "0");

@@ -82,7 +82,7 @@ Settlement settlementOf(const LeasedEvent& leased, uint64_t chance) {
 void deliver(EventStore& store, SeededRandom random) {
   while (true) {
     const std::string lane = random.next() % 5 == 0 ? "shipping" : kLane;
-    const auto leased = store.leaseDue(lane, systemClock().wallNow(), 1 + random.next() % 32);
+    const auto leased = store.leaseDue(lane, systemClock().wallNow(), {1 + random.next() % 32});
     if (!leased.ok() || leased->empty()) {
       std::this_thread::yield();
       continue;

@@ -120,7 +120,7 @@ uint64_t deliver(EventStore& store, const std::atomic<bool>& stop) {
   uint64_t delivered = 0;
   std::vector<Settlement> settlements;
   while (!stop) {
-    const auto leased = store.leaseDue(kLane, systemClock().wallNow(), 256);
+    const auto leased = store.leaseDue(kLane, systemClock().wallNow(), {256});
     if (!leased.ok() || leased->empty()) {
       absl::MutexLock lock(&mutex);
       mutex.AwaitWithTimeout(absl::Condition(&work), absl::Milliseconds(10));

@@ -38,7 +38,7 @@ EventId StoreContractTest::append(std::string_view body, std::string_view upstre
 
 std::vector<LeasedEvent> StoreContractTest::lease(size_t limit, std::string_view upstream) {
   absl::StatusOr<std::vector<LeasedEvent>> leased =
-      store_->leaseDue(upstream, clock_.wallNow(), limit);
+      store_->leaseDue(upstream, clock_.wallNow(), {limit});
   EXPECT_OK(leased.status());
   return leased.ok() ? *std::move(leased) : std::vector<LeasedEvent>();
 }

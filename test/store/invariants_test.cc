@@ -160,7 +160,7 @@ TEST_P(InvariantsTest, LaneRecordsAreKept) {
   v1::LaneRecord record;
   record.set_paused(true);
   record.set_pause_reason("by hand");
-  ASSERT_OK(store_->saveLane(kLane, record));
+  ASSERT_OK(store_->saveLane(kLane, record, true));
   reopen();
   EXPECT_TRUE(store_->loadLane(kLane)->paused());
   EXPECT_EQ(store_->loadLane(kLane)->pause_reason(), "by hand");

@@ -299,7 +299,7 @@ TEST_F(KnownErrorsTest, ClosedStoreRefusesEverything) {
   store_->close();
   EXPECT_TRUE(absl::IsUnavailable(appendOne(*store_, makeEvent("y", clock_.wallNow())).status()));
   EXPECT_TRUE(absl::IsUnavailable(store_->read(id).status()));
-  EXPECT_TRUE(absl::IsUnavailable(store_->leaseDue(kLane, clock_.wallNow(), 1).status()));
+  EXPECT_TRUE(absl::IsUnavailable(store_->leaseDue(kLane, clock_.wallNow(), {1}).status()));
   EXPECT_TRUE(store_->health().read_only);
 }
 

@@ -86,7 +86,7 @@ TEST_F(ReopeningTest, StaysReadOnlyUntilTheDiskIsBack) {
   EXPECT_THAT(store_->health().reason, HasSubstr("injected"));
   EXPECT_TRUE(absl::IsUnavailable(appendOne(*store_, makeEvent("y", clock_.wallNow())).status()));
   EXPECT_TRUE(absl::IsUnavailable(store_->read(id).status()));
-  EXPECT_TRUE(absl::IsUnavailable(store_->leaseDue(kLane, clock_.wallNow(), 1).status()));
+  EXPECT_TRUE(absl::IsUnavailable(store_->leaseDue(kLane, clock_.wallNow(), {1}).status()));
   EXPECT_EQ(store_->totals().at(kLane).accepted, 1);
   disk_.failNewFiles(false);
   awaitWritable();
@@ -158,7 +158,7 @@ TEST_F(ReopeningTest, RandomFaultsUnderLoad) {
   }
   threads.emplace_back([&] {
     while (!stop) {
-      const auto leased = store_->leaseDue(kLane, clock_.wallNow(), 8);
+      const auto leased = store_->leaseDue(kLane, clock_.wallNow(), {8});
       for (size_t i = 0; leased.ok() && i < leased->size(); ++i) {
         const Settlement settlement = settlementTo((*leased)[i], v1::STATE_DELIVERED);
         while (!store_->settle({&settlement, 1}).ok() && !stop) {

@@ -29,7 +29,7 @@ EventId RocksTest::append(std::string_view body, std::string_view upstream) {
 
 std::vector<LeasedEvent> RocksTest::lease(size_t limit) {
   absl::StatusOr<std::vector<LeasedEvent>> leased =
-      store_->leaseDue(kLane, clock_.wallNow(), limit);
+      store_->leaseDue(kLane, clock_.wallNow(), {limit});
   EXPECT_OK(leased.status());
   return leased.ok() ? *std::move(leased) : std::vector<LeasedEvent>();
 }

@@ -35,10 +35,9 @@ absl::StatusOr<EventId> MemoryStore::insert(Event&& event) {
 
   Stored& stored = events_[kept->id];
   capturedState(kept->record, ++sequence_, stored.state);
-  Lane& lane = lanes_[kept->record.upstream()];
-  ++lane.accepted;
-  lane.due.emplace(stored.state.due_at_us(), kept->id);
+  ++lanes_[kept->record.upstream()].accepted;
   stored.event = std::move(kept);
+  enqueue(stored);
   return stored.event->id;
 }
 
@@ -58,22 +57,103 @@ void MemoryStore::append(Event&& event, AppendSink& sink, uint64_t token) {
   }
 }
 
+void MemoryStore::enqueue(const Stored& stored) {
+  Lane& lane = lanes_[stored.state.upstream()];
+  if (isQueued(stored.state)) {
+    lane.due[static_cast<size_t>(queueOf(stored.state))].emplace(stored.state.due_at_us(),
+                                                                 stored.event->id);
+  }
+  const OrderPlace place = orderPlace(stored.state);
+  if (place != OrderPlace::None) {
+    auto& places = place == OrderPlace::Holds ? lane.holders : lane.behind;
+    places[stored.state.order_key()].insert(stored.event->id);
+  }
+}
+
+void MemoryStore::dequeue(const Stored& stored) {
+  Lane& lane = lanes_[stored.state.upstream()];
+  lane.due[static_cast<size_t>(queueOf(stored.state))].erase(
+      {stored.state.due_at_us(), stored.event->id});
+  for (auto* const places : {&lane.holders, &lane.behind}) {
+    const auto found = places->find(stored.state.order_key());
+    if (found != places->end()) {
+      found->second.erase(stored.event->id);
+      if (found->second.empty()) {
+        places->erase(found);
+      }
+    }
+  }
+}
+
+bool MemoryStore::mustWait(Lane& lane, const Stored& stored) {
+  const std::string& key = stored.state.order_key();
+  if (key.empty()) {
+    return false;
+  }
+  const auto holders = lane.holders.find(key);
+  return lane.leased_keys.contains(key) ||
+         (holders != lane.holders.end() && *holders->second.begin() < stored.event->id);
+}
+
+void MemoryStore::unparkFirst(Lane& lane, const std::string& order_key) {
+  if (order_key.empty() || lane.leased_keys.contains(order_key)) {
+    return;
+  }
+  for (auto* const places : {&lane.holders, &lane.behind}) {
+    const auto found = places->find(order_key);
+    if (found == places->end()) {
+      continue;
+    }
+    Stored& first = events_.at(*found->second.begin());
+    if (first.state.parked()) {
+      dequeue(first);
+      first.state.set_parked(false);
+      enqueue(first);
+    }
+    return;
+  }
+}
+
 absl::StatusOr<std::vector<LeasedEvent>> MemoryStore::leaseDue(std::string_view upstream,
-                                                               absl::Time now, size_t limit) {
+                                                               absl::Time now,
+                                                               const LeaseLimits& limits) {
   absl::MutexLock lock(&mutex_);
   if (closed_) {
     return absl::UnavailableError("the store is closed");
   }
   std::vector<LeasedEvent> leased;
-  const auto lane = lanes_.find(upstream);
-  if (lane == lanes_.end()) {
+  const auto found = lanes_.find(upstream);
+  if (found == lanes_.end()) {
     return leased;
   }
-  auto& due = lane->second.due;
-  while (leased.size() < limit && !due.empty() && due.begin()->first <= absl::ToUnixMicros(now)) {
+  Lane& lane = found->second;
+  size_t retries_left = limits.retries_max;
+  while (leased.size() < limits.events) {
+    std::array<std::optional<QueueHead>, kQueues> heads;
+    for (size_t i = 0; i < kQueues; ++i) {
+      if (!lane.due[i].empty()) {
+        heads[i] = QueueHead{lane.due[i].begin()->first, lane.due[i].begin()->second};
+      }
+    }
+    const std::optional<Queue> queue = chooseQueue(heads, absl::ToUnixMicros(now), retries_left);
+    if (!queue.has_value()) {
+      break;
+    }
+    auto& due = lane.due[static_cast<size_t>(*queue)];
     Stored& stored = events_.at(due.begin()->second);
     due.erase(due.begin());
+    if (mustWait(lane, stored)) {
+      stored.state.set_parked(true);
+      enqueue(stored);
+      continue;
+    }
     stored.leased = true;
+    if (!stored.state.order_key().empty()) {
+      lane.leased_keys.insert(stored.state.order_key());
+    }
+    if (*queue == Queue::Retry && retries_left > 0) {
+      --retries_left;
+    }
     leased.push_back({stored.event, stored.state});
   }
   return leased;
@@ -82,20 +162,30 @@ absl::StatusOr<std::vector<LeasedEvent>> MemoryStore::leaseDue(std::string_view 
 absl::Time MemoryStore::nextDue(std::string_view upstream) {
   absl::MutexLock lock(&mutex_);
   const auto lane = lanes_.find(upstream);
-  if (lane == lanes_.end() || lane->second.due.empty()) {
-    return absl::InfiniteFuture();
+  absl::Time next = absl::InfiniteFuture();
+  if (lane != lanes_.end()) {
+    for (const auto& due : lane->second.due) {
+      if (!due.empty()) {
+        next = std::min(next, absl::FromUnixMicros(due.begin()->first));
+      }
+    }
   }
-  return absl::FromUnixMicros(lane->second.due.begin()->first);
+  return next;
 }
 
 void MemoryStore::replaceState(Stored& stored, const v1::EventState& state) {
   Lane& lane = lanes_[stored.event->record.upstream()];
-  lane.due.erase({stored.state.due_at_us(), stored.event->id});
+  dequeue(stored);
   moveCount(lane.settled, stored.state.state(), state.state());
   stored.state = state;
-  if (state.due_at_us() > 0) {
-    lane.due.emplace(state.due_at_us(), stored.event->id);
-  }
+  enqueue(stored);
+}
+
+void MemoryStore::endLease(Stored& stored) {
+  stored.leased = false;
+  Lane& lane = lanes_[stored.state.upstream()];
+  lane.leased_keys.erase(stored.state.order_key());
+  unparkFirst(lane, stored.state.order_key());
 }
 
 absl::Status MemoryStore::settle(absl::Span<const Settlement> settlements) {
@@ -119,9 +209,12 @@ absl::Status MemoryStore::settle(absl::Span<const Settlement> settlements) {
   for (const Settlement& settlement : settlements) {
     Stored& stored = events_.at(settlement.id);
     replaceState(stored, settlement.state);
-    stored.leased = false;
+    endLease(stored);
     if (settlement.attempt.has_value()) {
       stored.attempts[settlement.attempt->attempt()] = *settlement.attempt;
+    }
+    if (forget_delivered_ && stored.state.state() == v1::STATE_DELIVERED) {
+      events_.erase(settlement.id);
     }
   }
   return absl::OkStatus();
@@ -135,8 +228,18 @@ void MemoryStore::release(std::string_view upstream, absl::Span<const EventId> i
         found->second.state.upstream() != upstream) {
       continue;
     }
-    found->second.leased = false;
-    lanes_[found->second.state.upstream()].due.emplace(found->second.state.due_at_us(), id);
+    enqueue(found->second);
+    endLease(found->second);
+  }
+}
+
+void MemoryStore::crash() {
+  absl::MutexLock lock(&mutex_);
+  for (auto& [id, stored] : events_) {
+    if (stored.leased) {
+      replaceState(stored, crashedState(stored.state));
+      endLease(stored);
+    }
   }
 }
 
@@ -196,7 +299,9 @@ absl::StatusOr<size_t> MemoryStore::markDue(absl::Span<const ReplayMark> marks) 
       if (found == events_.end() || found->second.leased || !seen.insert(mark.id).second) {
         continue;
       }
+      const std::string order_key = found->second.state.order_key();
       replaceState(found->second, replayedState(found->second.state, mark));
+      unparkFirst(lanes_[found->second.state.upstream()], order_key);
       ++marked;
     }
   }
@@ -235,7 +340,7 @@ StoreHealth MemoryStore::health() {
   return health;
 }
 
-absl::Status MemoryStore::saveLane(std::string_view upstream, const v1::LaneRecord& record) {
+absl::Status MemoryStore::saveLane(std::string_view upstream, const v1::LaneRecord& record, bool) {
   absl::MutexLock lock(&mutex_);
   lanes_[std::string(upstream)].record = record;
   return absl::OkStatus();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -22,7 +23,7 @@ public:
 
   void append(Event&& event, AppendSink& sink, uint64_t token) override;
   absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream, absl::Time now,
-                                                    size_t limit) override;
+                                                    const LeaseLimits& limits) override;
   absl::Time nextDue(std::string_view upstream) override;
   absl::Status settle(absl::Span<const Settlement> settlements) override;
   void release(std::string_view upstream, absl::Span<const EventId> ids) override;
@@ -34,10 +35,18 @@ public:
   absl::flat_hash_map<std::string, LaneTotals> totals() override;
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override;
   StoreHealth health() override;
-  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record) override;
+  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
+                        bool sync) override;
   absl::StatusOr<v1::LaneRecord> loadLane(std::string_view upstream) override;
   void onNewWork(std::function<void()> wake) override;
   void close() override;
+
+  // What a store finds when it is opened after the process died: nothing is leased, and what was
+  // has one crash more.
+  void crash();
+  // Drops events that are delivered, as they are settled; they stay counted. For simulations of
+  // more events than fit in memory.
+  void forgetDelivered() { forget_delivered_ = true; }
 
 private:
   struct Stored {
@@ -47,7 +56,12 @@ private:
     bool leased = false;
   };
   struct Lane {
-    std::set<std::pair<int64_t, EventId>> due;  // that nobody holds
+    // That nobody holds, by queue.
+    std::array<std::set<std::pair<int64_t, EventId>>, kQueues> due;
+    // By order key, as orderPlace() says.
+    std::map<std::string, std::set<EventId>> holders;
+    std::map<std::string, std::set<EventId>> behind;
+    std::set<std::string> leased_keys;
     uint64_t accepted = 0;
     v1::LaneCounts settled;
     v1::LaneRecord record;
@@ -56,6 +70,13 @@ private:
   absl::StatusOr<EventId> insert(Event&& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void replaceState(Stored& stored, const v1::EventState& state)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void enqueue(const Stored& stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void dequeue(const Stored& stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void endLease(Stored& stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether another event of its key is leased or waits before it.
+  bool mustWait(Lane& lane, const Stored& stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whose turn it is of the key, if nobody has it: in a queue from now on.
+  void unparkFirst(Lane& lane, const std::string& order_key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void wake();
 
   const Clock& clock_;
@@ -66,6 +87,7 @@ private:
   std::map<EventId, Stored> events_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Lane, std::less<>> lanes_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool forget_delivered_ = false;
   std::function<void()> wake_;  // set once, before the first append
 };
 

@@ -80,17 +80,18 @@ absl::Status DueQueue::refill(std::string_view upstream, size_t wanted) {
 }
 
 absl::StatusOr<std::vector<LeasedEvent>> DueQueue::leaseDue(std::string_view upstream,
-                                                            absl::Time now, size_t limit) {
+                                                            absl::Time now,
+                                                            const LeaseLimits& limits) {
   absl::ReaderMutexLock opening(&context_.opening);
   if (context_.database == nullptr) {
     return context_.notOpen();
   }
   absl::MutexLock transitions(&context_.transitions);
-  const absl::Status status = refill(upstream, limit);
+  const absl::Status status = refill(upstream, limits.events);
   if (!status.ok()) {
     return status;
   }
-  return load(upstream, context_.book.take(upstream, absl::ToUnixMicros(now), limit));
+  return load(upstream, context_.book.take(upstream, absl::ToUnixMicros(now), limits.events));
 }
 
 absl::StatusOr<std::vector<LeasedEvent>> DueQueue::load(std::string_view upstream,

@@ -19,7 +19,7 @@ public:
 
   // As in EventStore.
   absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream, absl::Time now,
-                                                    size_t limit);
+                                                    const LeaseLimits& limits);
   absl::Time nextDue(std::string_view upstream);
   void release(std::string_view upstream, absl::Span<const EventId> ids);
 

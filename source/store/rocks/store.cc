@@ -78,8 +78,9 @@ void RocksStore::append(Event&& event, AppendSink& sink, uint64_t token) {
 }
 
 absl::StatusOr<std::vector<LeasedEvent>> RocksStore::leaseDue(std::string_view upstream,
-                                                              absl::Time now, size_t limit) {
-  return due_queue_.leaseDue(upstream, now, limit);
+                                                              absl::Time now,
+                                                              const LeaseLimits& limits) {
+  return due_queue_.leaseDue(upstream, now, limits);
 }
 
 absl::Time RocksStore::nextDue(std::string_view upstream) { return due_queue_.nextDue(upstream); }
@@ -137,11 +138,12 @@ StoreHealth RocksStore::health() {
   return health;
 }
 
-absl::Status RocksStore::saveLane(std::string_view upstream, const v1::LaneRecord& record) {
+absl::Status RocksStore::saveLane(std::string_view upstream, const v1::LaneRecord& record,
+                                  bool sync) {
   absl::ReaderMutexLock lock(&context_.opening);
   rocksdb::WriteBatch batch;
   batch.Put(metaKey(kLanePrefix, upstream), record.SerializeAsString());
-  return context_.write(batch, true, "save the lane");
+  return context_.write(batch, sync, "save the lane");
 }
 
 absl::StatusOr<v1::LaneRecord> RocksStore::loadLane(std::string_view upstream) {

@@ -32,7 +32,7 @@ public:
 
   void append(Event&& event, AppendSink& sink, uint64_t token) override;
   absl::StatusOr<std::vector<LeasedEvent>> leaseDue(std::string_view upstream, absl::Time now,
-                                                    size_t limit) override;
+                                                    const LeaseLimits& limits) override;
   absl::Time nextDue(std::string_view upstream) override;
   absl::Status settle(absl::Span<const Settlement> settlements) override;
   void release(std::string_view upstream, absl::Span<const EventId> ids) override;
@@ -44,7 +44,8 @@ public:
   absl::flat_hash_map<std::string, LaneTotals> totals() override;
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override;
   StoreHealth health() override;
-  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record) override;
+  absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
+                        bool sync) override;
   absl::StatusOr<v1::LaneRecord> loadLane(std::string_view upstream) override;
   void onNewWork(std::function<void()> wake) override;
   void close() override;

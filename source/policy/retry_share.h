@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+
+namespace forebay {
+
+// Holds retries to a share of a lane's attempts while first attempts wait: over any run of
+// attempts that were chosen while first attempts waited, at most the share of them, and one more,
+// are retries. Where none waits, retries are free. Pure; belongs to one thread.
+class RetryShare {
+public:
+  explicit RetryShare(double share_max_percent) : share_(share_max_percent / 100) {}
+
+  // Of the next `attempts`, how many may be retries as long as first attempts are due.
+  size_t allowance(size_t attempts) const;
+  // What was started. More retries than allowed means that no first attempt was due.
+  void onStarted(size_t firsts, size_t retries);
+
+private:
+  const double share_;
+  double carry_ = 0;  // of an allowance not used up: below one
+};
+
+}  // namespace forebay
