@@ -94,9 +94,10 @@ constexpr std::string_view kEventColumns[] = {"id",           "state",    "sourc
                                               "upstream",     "attempts", "received_at",
                                               "last_outcome", "method",   "path"};
 constexpr std::string_view kUpstreamColumns[] = {
-    "name",     "cluster",      "breaker",   "paused",
-    "backlog",  "retrying",     "in_flight", "oldest_pending_seconds",
-    "orphaned", "next_probe_at"};
+    "name",        "cluster",       "breaker",      "paused",
+    "backlog",     "retrying",      "in_flight",    "oldest_pending_seconds",
+    "orphaned",    "next_probe_at", "ramp_percent", "storm",
+    "pause_reason"};
 
 size_t rank(std::string_view key) {
   return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), key) -
