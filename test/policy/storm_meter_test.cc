@@ -116,8 +116,7 @@ TEST(StormMeterTest, CountsExactly) {
           events.insert(whose);
         }
       }
-      ASSERT_EQ(meter.ratioPercent(at(asked)),
-                events.empty() ? 0 : attempts * 100 / events.size());
+      ASSERT_EQ(meter.ratioPercent(at(asked)), events.empty() ? 0 : attempts * 100 / events.size());
     }
   }
 }
