@@ -12,9 +12,6 @@ constexpr double kRateFactorMin = 0.01;
 }  // namespace
 
 void Ramp::begin(MonotonicTime now, absl::Duration elapsed) {
-  if (length_ <= absl::ZeroDuration()) {
-    return;
-  }
   began_ = now + -std::max(elapsed, absl::ZeroDuration());
   set_back_at_ = now;
 }

@@ -69,9 +69,10 @@ TEST(StormMeterTest, Slides) {
 TEST(StormMeterTest, LongAttempts) {
   StormMeter meter;
   meter.onAttempt(at(absl::Minutes(64)), kFirst);
+  meter.onAttempt(at(absl::Minutes(64)), absl::ZeroDuration());
   meter.onAttempt(at(absl::Minutes(48)), kFirst);
   meter.onAttempt(at(absl::Minutes(31)), absl::Minutes(3));
-  EXPECT_EQ(meter.ratioPercent(at(absl::Minutes(64))), 100u);
+  EXPECT_EQ(meter.ratioPercent(at(absl::Minutes(64))), 200u);
 }
 
 // An attempt before our own start, and a wall clock that was set, do no harm.
