@@ -48,8 +48,8 @@ TEST(JsonPointerTest, KnowsPointers) {
        {"", "/", "//", "/a", "/a/b", "/a~0b", "/a~1b", "/~0~1", "/~01", "/0", "/-", "/ä ö"}) {
     EXPECT_TRUE(isJsonPointer(good)) << good;
   }
-  for (const char* const bad : {"a", "a/b", "#/a", "$.a", " /a", "/~", "/a~", "/~2", "/~/a", "/~~0",
-                                "~0", "/a/b~"}) {
+  for (const char* const bad :
+       {"a", "a/b", "#/a", "$.a", " /a", "/~", "/a~", "/~2", "/~/a", "/~~0", "~0", "/a/b~"}) {
     EXPECT_FALSE(isJsonPointer(bad)) << bad;
   }
 }
@@ -309,7 +309,8 @@ TEST(JsonPointerTest, WhatIsNoJsonHoldsNothing) {
 TEST(JsonPointerTest, EveryTruncationHoldsNothing) {
   for (const std::string& document :
        {std::string(kRfc), std::string(R"({"a": [1, {"b": "\ud83d\ude00é€😀\n"}, true, null]})"),
-        std::string(R"([-1.5e+10, false, {"a": {}, "b": []}, "x"])"), std::string(R"("x\u0041")")}) {
+        std::string(R"([-1.5e+10, false, {"a": {}, "b": []}, "x"])"),
+        std::string(R"("x\u0041")")}) {
     for (const char* const pointer : {"", "/", "/foo/1", "/a/1/b", "/a/0", "/0", "/3", "/m~0n"}) {
       for (size_t length = 0; length < document.size(); ++length) {
         // A copy of its own, so that the sanitizer sees a step beyond.
@@ -339,8 +340,8 @@ TEST(JsonPointerTest, DepthIsBounded) {
     objects += "{\"a\":";
   }
   for (const std::string& deep :
-       {nested(100'000, '[', "", ']'), std::string(100'000, '['), std::string(100'000, '{'), objects,
-        objects + "1" + std::string(100'000, '}'), std::string(100'000, ']')}) {
+       {nested(100'000, '[', "", ']'), std::string(100'000, '['), std::string(100'000, '{'),
+        objects, objects + "1" + std::string(100'000, '}'), std::string(100'000, ']')}) {
     EXPECT_EQ(scalarAt(deep, "/0"), kNothing);
     EXPECT_EQ(scalarAt(deep, "/a/a"), kNothing);
     EXPECT_EQ(scalarAt("{\"a\": 1, \"b\": " + deep + "}", "/a"), kNothing);
