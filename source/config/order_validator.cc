@@ -39,8 +39,8 @@ void checkPointer(Section& order_by, const std::string& pointer) {
   if (pointer[0] != '/') {
     order_by.fail("json_pointer", cat("must begin with \"/\" (got ", inQuotes(pointer), ")"));
   } else if (!isJsonPointer(pointer)) {
-    order_by.fail("json_pointer", cat("must have \"0\" or \"1\" after each \"~\" (got ",
-                                      inQuotes(pointer), ")"));
+    order_by.fail("json_pointer",
+                  cat("must have \"0\" or \"1\" after each \"~\" (got ", inQuotes(pointer), ")"));
   }
 }
 
