@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -52,6 +53,9 @@ public:
       event.record.set_upstream(number % 5 == 0 ? "shipping" : kLane);
       event.record.set_received_at_us(absl::ToUnixMicros(systemClock().wallNow()));
       event.record.set_body(bodyOf(number));
+      if (number % 3 == 0) {
+        event.record.set_order_key("key " + std::to_string(number / 3 % 4));
+      }
       store_.append(std::move(event), *this, number);
       absl::MutexLock lock(&mutex_);
       mutex_.Await(absl::Condition(&answered_));
@@ -74,6 +78,7 @@ Settlement settlementOf(const LeasedEvent& leased, uint64_t chance) {
   settlement.state.set_due_at_us(
       chance % 4 == 1 ? leased.state.due_at_us() + static_cast<int64_t>(chance >> 8) % 20'000 : 0);
   settlement.state.set_attempts(leased.state.attempts() + 1);
+  settlement.state.set_crashes(0);
   settlement.attempt->set_attempt(leased.state.attempts() + 1);
   return settlement;
 }
@@ -89,7 +94,13 @@ void deliver(EventStore& store, SeededRandom random) {
     }
     std::vector<Settlement> settlements;
     std::vector<EventId> released;
+    std::set<std::string> keys;
     for (const LeasedEvent& one : *leased) {
+      const std::string& key = one.state.order_key();
+      if (!key.empty() && !keys.insert(key).second) {
+        std::fprintf(stderr, "two events of %s were leased at once\n", key.c_str());
+        std::_Exit(6);
+      }
       if (random.next() % 10 == 0) {
         released.push_back(one.event->id);
       } else {
