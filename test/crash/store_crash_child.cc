@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "source/base/clock.h"
+#include "source/base/limits.h"
 #include "source/base/random.h"
 #include "source/base/stats.h"
 #include "source/store/rocks/rocks_store.h"
@@ -83,6 +84,9 @@ Settlement settlementOf(const LeasedEvent& leased, uint64_t chance) {
   return settlement;
 }
 
+// One in 64 never comes back from its attempt: the process dies with it.
+bool isPoisonous(const EventId& id) { return static_cast<uint8_t>(id.bytes().back()) % 64 == 0; }
+
 // Leases and settles; gives some back; now and then replays what it just settled.
 void deliver(EventStore& store, SeededRandom random) {
   while (true) {
@@ -100,6 +104,13 @@ void deliver(EventStore& store, SeededRandom random) {
       if (!key.empty() && !keys.insert(key).second) {
         std::fprintf(stderr, "two events of %s were leased at once\n", key.c_str());
         std::_Exit(6);
+      }
+      if (one.state.crashes() >= limits::kPoisonCrashes) {
+        std::fprintf(stderr, "leased after %u deaths\n", one.state.crashes());
+        std::_Exit(7);
+      }
+      if (isPoisonous(one.event->id)) {
+        continue;
       }
       if (random.next() % 10 == 0) {
         released.push_back(one.event->id);

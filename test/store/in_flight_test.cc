@@ -1,4 +1,5 @@
-// Kills children that use a store: `in_flight_test --child PATH BOOT EVENTS` leases events and waits.
+// Kills children that use a store: `in_flight_test --child PATH BOOT EVENTS` leases events and
+// waits.
 
 #include "source/store/rocks/in_flight.h"
 
@@ -101,7 +102,8 @@ TEST_F(InFlightTest, ThreeDeathsInARowAreEnough) {
   EXPECT_EQ(audit(), "");
 }
 
-// The end of an attempt, with crashes set to none as whoever settles it does, begins the count anew.
+// The end of an attempt, with crashes set to none as whoever settles it does, begins the count
+// anew.
 TEST_F(InFlightTest, CompletedAttemptsBeginAnew) {
   open();
   const EventId id = append("x");
@@ -118,7 +120,8 @@ TEST_F(InFlightTest, CompletedAttemptsBeginAnew) {
   EXPECT_EQ(stateOf(id).state(), v1::STATE_RETRYING);
 }
 
-// What is held when the store is closed, or was settled or given back before a death, did not crash.
+// What is held when the store is closed, or was settled or given back before a death, did not
+// crash.
 TEST_F(InFlightTest, OnlyWhatIsHeldAtADeathCounts) {
   open();
   const EventId held = append("held");

@@ -86,9 +86,8 @@ protected:
     const LeasedEvent leased = takeHeld(random);
     const v1::State states[] = {v1::STATE_RETRYING, v1::STATE_RETRYING, v1::STATE_DELIVERED,
                                 v1::STATE_DEAD};
-    const Settlement settlement =
-        settlementTo(leased, states[random.next() % 4],
-                     clock_.wallNow() + absl::Seconds(random.next() % 10));
+    const Settlement settlement = settlementTo(
+        leased, states[random.next() % 4], clock_.wallNow() + absl::Seconds(random.next() % 10));
     EXPECT_OK(store_->settle({&settlement, 1}));
     known_.at(settlement.id).state = settlement.state;
   }

@@ -195,10 +195,9 @@ TEST_F(OrderOnDiskTest, CorruptEventsReleaseTheirKey) {
     appendOrdered("second", "a");
     ASSERT_THAT(lease(10), SizeIs(1));  // the second is parked
     edit([&](rocks::Database& database) {
-      ASSERT_TRUE(
-          database.db()
-              .Put({}, database.family(family), rocks::toSlice(first.bytes()), "junk")
-              .ok());
+      ASSERT_TRUE(database.db()
+                      .Put({}, database.family(family), rocks::toSlice(first.bytes()), "junk")
+                      .ok());
     });
     open();
     const std::vector<LeasedEvent> leased = lease(10);

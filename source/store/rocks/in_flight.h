@@ -55,7 +55,7 @@ private:
   const std::string boot_;
   Log& log_;
   int fd_ = -1;
-  bool full_ = false;  // and it was said
+  bool full_ = false;           // and it was said
   std::vector<EventId> slots_;  // as in the file
   std::vector<uint32_t> free_;
   std::vector<uint32_t> changed_;

@@ -90,8 +90,9 @@ absl::StatusOr<std::optional<Waiter>> OrderIndex::find(
       if (state.ok() && orderPlace(*state) == place && state->order_key() == key.key) {
         return Waiter{*id, *std::move(state)};
       }
-      log_.error(cat("lane ", printable(key.upstream), ": event ", id->toString(),
-                     " is in the order of a key that its state does not name; nobody waits for it"));
+      log_.error(
+          cat("lane ", printable(key.upstream), ": event ", id->toString(),
+              " is in the order of a key that its state does not name; nobody waits for it"));
     }
     const rocksdb::Status status = iterator->status();
     if (status.ok()) {
