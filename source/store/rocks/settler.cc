@@ -213,9 +213,9 @@ void recordCrashes(StoreContext& context) {
     batch.move(state.upstream(), left.ids[i], placementOf(state), crashed, false);
     if (crashed.state() == v1::STATE_DEAD) {
       ++poison[state.upstream()];
-      context.log.error(cat("lane ", printable(state.upstream()), ": event ",
-                            left.ids[i].toString(), " was in flight when the process died, ",
-                            crashed.crashes(), " times in a row; it is dead now (poison)"));
+      context.log.warn(cat("lane ", printable(state.upstream()), ": event ", left.ids[i].toString(),
+                           " was in flight when the process died, ", crashed.crashes(),
+                           " times in a row; it is dead now (poison)"));
     }
   }
   const absl::Status status =
