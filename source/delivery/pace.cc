@@ -33,7 +33,9 @@ MonotonicTime Pace::roomAt(size_t in_flight, MonotonicTime now) const {
     return ramp_.grows(concurrency_max_, now);
   }
   if (rate_limit_.has_value()) {
-    return rate_limit_->availableAt(now, ramp_.rateFactor(now));
+    // The factor grows meanwhile: at a low rate, its wait of now may be far longer than the ramp.
+    return std::min(rate_limit_->availableAt(now, ramp_.rateFactor(now)),
+                    ramp_.grows(concurrency_max_, now));
   }
   const std::optional<double> rate = ramp_.ownRate(concurrency_max_, now);
   return rate.has_value() ? ramp_pacer_.availableAt(now, *rate) : now;
