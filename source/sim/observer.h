@@ -14,9 +14,9 @@ class Simulation;
 
 // An attempt as the app sees it begin.
 struct AttemptStart {
-  uint64_t serial = 0;   // 1, 2, 3… over the whole simulation
-  uint32_t number = 0;   // as told to the app
-  absl::Duration at;     // since the simulation's start
+  uint64_t serial = 0;  // 1, 2, 3… over the whole simulation
+  uint32_t number = 0;  // as told to the app
+  absl::Duration at;    // since the simulation's start
   absl::Time wall;
   const Event* event = nullptr;  // valid during the call
 };
@@ -30,6 +30,8 @@ public:
   virtual void onCapture(const Event&) {}
   // The process is down, so the sender got an error and the event is not ours.
   virtual void onRefused(const ArrivalScript&) {}
+  // The forwarder is about to take a turn.
+  virtual void onTurn() {}
   virtual void onLease(const LeasedEvent&) {}
   virtual void onAttempt(const AttemptStart&) {}
   // Called before the forwarder learns of it.

@@ -21,13 +21,13 @@ namespace forebay::sim {
 
 struct Result {
   absl::Duration ended_at;
-  LaneTotals totals;       // over all lanes
-  uint64_t refused = 0;    // arrivals while the process was down
+  LaneTotals totals;     // over all lanes
+  uint64_t refused = 0;  // arrivals while the process was down
   uint64_t attempts = 0;
   uint64_t steps = 0;
-  uint64_t digest = 0;     // of every attempt: when, which event, which number, what came back
-  bool drained = false;    // nothing waits
-  std::string error;       // why it could not go on; empty when it could
+  uint64_t digest = 0;   // of every attempt: when, which event, which number, what came back
+  bool drained = false;  // nothing waits
+  std::string error;     // why it could not go on; empty when it could
 };
 
 // The forwarder as it is in production, over a memory store, against scripted apps, in virtual
@@ -50,8 +50,10 @@ public:
   Forwarder* forwarder() { return forwarder_.get(); }
   // Whether events may still come, or anything else that the script has in store.
   bool scriptEnded() const { return scripted_left_ == 0; }
-  // When the forwarder asked to be turned next, unless it is woken.
-  MonotonicTime nextTurn() const { return next_turn_; }
+  // Whether there is a forwarder that may send.
+  bool sending() const { return forwarder_ != nullptr && !draining_; }
+  // When the forwarder is turned next, should nothing happen before.
+  absl::Duration turnAt() const { return woken_ ? now() : next_turn_ - origin_; }
   uint64_t steps() const { return result_.steps; }
 
 private:
@@ -122,8 +124,8 @@ private:
   MonotonicTime next_turn_ = MonotonicTime::infiniteFuture();
   uint64_t turns_in_a_row_ = 0;
   bool draining_ = false;
-  absl::Duration down_for_;     // after the drain
-  absl::Duration up_at_;        // while down
+  absl::Duration down_for_;        // after the drain
+  absl::Duration up_at_;           // while down
   std::vector<Restart> restarts_;  // the script's, and those that poison caused
   uint64_t replays_ = 0;
   Result result_;
