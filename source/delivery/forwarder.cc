@@ -5,39 +5,43 @@
 
 #include "source/base/limits.h"
 #include "source/base/strings.h"
+#include "source/store/lifecycle.h"
 
 namespace forebay {
 namespace {
 
-// A wall clock that steps forward is noticed within this time.
-constexpr absl::Duration kTurnAtLeastEvery = absl::Seconds(1);
+// After an error of the store, how long until it is asked again.
+constexpr absl::Duration kStorePatience = absl::Seconds(1);
 constexpr size_t kLeaseMax = 256;
 
 }  // namespace
 
 Forwarder::Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies dependencies)
-    : deps_(std::move(dependencies)) {
+    : deps_(std::move(dependencies)), unsaved_(upstreams.size()) {
+  absl::MutexLock records(&records_mutex_);
+  absl::MutexLock statuses(&status_mutex_);
   for (const UpstreamConfig& upstream : upstreams) {
-    lanes_.push_back(std::make_unique<Lane>(upstream, deps_.stats, deps_.log));
-    LaneStatus status;
+    Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>(upstream, deps_.stats, deps_.log));
+    const absl::StatusOr<v1::LaneRecord> loaded = deps_.store.loadLane(upstream.name);
+    if (!loaded.ok()) {
+      deps_.log.error(cat("upstream ", upstream.name,
+                          ": can't read whether it was paused: ", loaded.status().message()));
+    }
+    const v1::LaneRecord& record = records_.emplace_back(loaded.ok() ? *loaded : v1::LaneRecord());
+    lane.restore(record, deps_.clock.wallNow(), deps_.clock.monotonicNow());
+    lane.setPaused(record.paused(), deps_.clock.monotonicNow());
+    LaneStatus& status = status_.emplace_back();
     status.name = upstream.name;
     status.cluster = upstream.cluster;
-    const absl::StatusOr<v1::LaneRecord> record = deps_.store.loadLane(upstream.name);
-    if (record.ok()) {
-      status.paused = record->paused();
-      status.pause_reason = record->pause_reason();
-    } else {
-      deps_.log.error(cat("upstream ", upstream.name,
-                          ": can't read whether it was paused: ", record.status().message()));
-    }
-    absl::MutexLock lock(&status_mutex_);
-    status_.push_back(std::move(status));
+    status.paused = record.paused();
+    status.pause_reason = record.pause_reason();
   }
 }
 
 MonotonicTime Forwarder::tick() {
   applyPauses();
   settleArrived();
+  keepRecords();
   if (sending_.load(std::memory_order_acquire)) {
     std::vector<OutgoingRequest> requests;
     for (const auto& lane : lanes_) {
@@ -49,7 +53,7 @@ MonotonicTime Forwarder::tick() {
       deps_.transport.send(std::move(requests), *this);
     }
   }
-  publish();
+  updateStatus();
   return nextTurn();
 }
 
@@ -106,21 +110,28 @@ void Forwarder::fill(Lane& lane, std::vector<OutgoingRequest>& requests) {
   while (const size_t room = std::min(lane.room(now), kLeaseMax)) {
     const absl::Time wall_now = deps_.clock.wallNow();
     absl::StatusOr<std::vector<LeasedEvent>> leased =
-        deps_.store.leaseDue(lane.name(), wall_now, {room});
-    // A store that can't be read now says so itself, and wakes us when it can.
-    if (!leased.ok() || leased->empty()) {
+        deps_.store.leaseDue(lane.name(), wall_now, lane.leaseLimits(room, now));
+    if (!leased.ok()) {
+      // The store says itself what is wrong, and wakes us when it is well.
+      lease_again_at_ = now + kStorePatience;
       return;
     }
+    size_t firsts = 0;
+    size_t retries = 0;
     for (LeasedEvent& event : *leased) {
       if (lane.isExpired(event, wall_now)) {
         deps_.stats.add(Counter::Dead, {lane.name(), "expired"}, 1);
         unwritten_.push_back(settleExpired(event));
         continue;
       }
+      const Queue queue = queueOf(event.state);
+      firsts += queue == Queue::First;
+      retries += queue == Queue::Retry;
       const uint64_t token = next_token_++;
       lane_of_token_[token] = &lane;
       requests.push_back(lane.start(std::move(event), token, wall_now, now));
     }
+    lane.onStarted(firsts, retries);
     if (leased->size() < room) {
       return;
     }
@@ -128,31 +139,59 @@ void Forwarder::fill(Lane& lane, std::vector<OutgoingRequest>& requests) {
 }
 
 void Forwarder::applyPauses() {
+  const MonotonicTime now = deps_.clock.monotonicNow();
   absl::MutexLock lock(&status_mutex_);
   for (size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i]->setPaused(status_[i].paused);
+    lanes_[i]->setPaused(status_[i].paused, now);
+  }
+}
+
+void Forwarder::keepRecords() {
+  const MonotonicTime now = deps_.clock.monotonicNow();
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = *lanes_[i];
+    const std::optional<std::string> pause_reason = lane.takePauseReason();
+    unsaved_[i] = lane.takeChanged() || pause_reason.has_value() || unsaved_[i];
+    if (!unsaved_[i] || (now < save_again_at_ && !pause_reason.has_value())) {
+      continue;
+    }
+    absl::MutexLock lock(&records_mutex_);
+    if (pause_reason.has_value()) {
+      deps_.log.warn(cat("upstream ", lane.name(), ": paused: ", *pause_reason));
+      records_[i].set_paused(true);
+      records_[i].set_pause_reason(*pause_reason);
+      showPaused(i, true, *pause_reason);
+      lane.setPaused(true, now);
+    }
+    lane.save(records_[i], deps_.clock.wallNow(), now);
+    // Unsynced: should it be lost with the machine, the app will say the same again.
+    unsaved_[i] = !deps_.store.saveLane(lane.name(), records_[i], false).ok();
+    save_again_at_ = unsaved_[i] ? now + kStorePatience : save_again_at_;
+  }
+}
+
+void Forwarder::updateStatus() {
+  const MonotonicTime now = deps_.clock.monotonicNow();
+  const absl::Time wall_now = deps_.clock.wallNow();
+  absl::MutexLock lock(&status_mutex_);
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    const Lane& lane = *lanes_[i];
+    LaneStatus& status = status_[i];
+    status.in_flight = lane.inFlight();
+    status.breaker = lane.breaker().state(now);
+    status.next_probe_at.reset();
+    if (status.breaker == BreakerState::Open) {
+      status.next_probe_at = wall_now + (lane.breaker().probeAt() - now);
+    }
+    status.ramp_percent = static_cast<uint64_t>(100 * lane.pace().ramp().position(now));
+    status.retry_ratio_percent = lane.stormMeter().ratioPercent(now);
+    status.storm = lane.stormMeter().storm(now);
   }
 }
 
 void Forwarder::publish() {
-  const MonotonicTime now = deps_.clock.monotonicNow();
+  updateStatus();
   const absl::Time wall_now = deps_.clock.wallNow();
-  {
-    absl::MutexLock lock(&status_mutex_);
-    for (size_t i = 0; i < lanes_.size(); ++i) {
-      const CircuitBreaker& breaker = lanes_[i]->breaker();
-      status_[i].in_flight = lanes_[i]->inFlight();
-      status_[i].breaker = breaker.state(now);
-      status_[i].next_probe_at.reset();
-      if (status_[i].breaker == BreakerState::Open) {
-        status_[i].next_probe_at = wall_now + (breaker.probeAt() - now);
-      }
-    }
-  }
-  if (now - published_at_ < limits::kStatsFlushInterval) {
-    return;
-  }
-  published_at_ = now;
   for (const LaneStatus& status : lanes()) {
     const std::string_view name = status.name;
     const std::optional<absl::Time> oldest = deps_.store.oldestWaiting(name);
@@ -161,6 +200,8 @@ void Forwarder::publish() {
     deps_.stats.set(Gauge::BreakerOpen, {name}, status.breaker != BreakerState::Closed);
     deps_.stats.set(Gauge::Paused, {name}, status.paused);
     deps_.stats.set(Gauge::OldestPendingSeconds, {name}, std::max<int64_t>(age, 0));
+    deps_.stats.set(Gauge::RetryRatio, {name}, status.retry_ratio_percent);
+    deps_.stats.set(Gauge::Storm, {name}, status.storm);
   }
   for (const auto& [name, totals] : deps_.store.totals()) {
     deps_.stats.set(Gauge::Backlog, {name}, totals.backlog());
@@ -171,20 +212,18 @@ void Forwarder::publish() {
 MonotonicTime Forwarder::nextTurn() {
   const MonotonicTime now = deps_.clock.monotonicNow();
   const absl::Time wall_now = deps_.clock.wallNow();
-  MonotonicTime next = now + kTurnAtLeastEvery;
-  // The gauges of a lane that fell silent are brought up to date once more.
-  next = std::min(next, published_at_ + limits::kStatsFlushInterval);
-  if (next < now) {
-    next = now;
-  }
+  MonotonicTime next = MonotonicTime::infiniteFuture();
   if (!unwritten_.empty()) {
     next = std::min(next, std::max(now, settle_again_at_));
+  }
+  if (std::find(unsaved_.begin(), unsaved_.end(), true) != unsaved_.end()) {
+    next = std::min(next, std::max(now, save_again_at_));
   }
   if (!sending_.load(std::memory_order_acquire)) {
     return next;
   }
   for (const auto& lane : lanes_) {
-    const MonotonicTime room_at = lane->roomAt(now);
+    const MonotonicTime room_at = std::max(lane->roomAt(now), lease_again_at_);
     if (room_at >= next) {
       continue;
     }
@@ -231,20 +270,26 @@ absl::Status Forwarder::setPaused(std::string_view upstream, bool paused, std::s
     return absl::NotFoundError(
         cat("no upstream is called \"", printable(upstream, limits::kNameBytesMax), "\""));
   }
-  v1::LaneRecord record;
-  record.set_paused(paused);
-  record.set_pause_reason(std::string(reason));
-  if (const absl::Status saved = deps_.store.saveLane(upstream, record, true); !saved.ok()) {
-    return saved;
-  }
+  const size_t lane = found - known.begin();
   {
-    absl::MutexLock lock(&status_mutex_);
-    LaneStatus& status = status_[found - known.begin()];
-    status.paused = paused;
-    status.pause_reason = std::string(reason);
+    absl::MutexLock lock(&records_mutex_);
+    v1::LaneRecord record = records_[lane];
+    record.set_paused(paused);
+    record.set_pause_reason(std::string(reason));
+    if (const absl::Status saved = deps_.store.saveLane(upstream, record, true); !saved.ok()) {
+      return saved;
+    }
+    records_[lane] = std::move(record);
+    showPaused(lane, paused, reason);
   }
   deps_.wake();
   return absl::OkStatus();
+}
+
+void Forwarder::showPaused(size_t lane, bool paused, std::string_view reason) {
+  absl::MutexLock lock(&status_mutex_);
+  status_[lane].paused = paused;
+  status_[lane].pause_reason = std::string(reason);
 }
 
 }  // namespace forebay

@@ -43,9 +43,11 @@ public:
   // Reads what the store remembers of the lanes.
   Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies dependencies);
 
-  // One turn: settles outcomes, leases what is due, sends it. Returns when to turn again at the
-  // latest. Always on one thread.
+  // One turn: settles outcomes, leases what is due, sends it. Returns when to turn again, unless
+  // the wall clock steps or it is woken: possibly never. Always on one thread.
   MonotonicTime tick();
+  // Sets the gauges. On the same thread; limits::kStatsFlushInterval apart is often enough.
+  void publish();
 
   // From now on nothing new is sent; outcomes are still settled. Any thread.
   void stopSending();
@@ -69,9 +71,12 @@ private:
   // Leases and starts what this lane may; appends to `requests`.
   void fill(Lane& lane, std::vector<OutgoingRequest>& requests);
   void applyPauses();
-  void publish();
+  // Pauses a lane whose outcomes said so, and writes down what changed of the lanes.
+  void keepRecords();
+  void updateStatus();
   MonotonicTime nextTurn();
   absl::Status setPaused(std::string_view upstream, bool paused, std::string_view reason);
+  void showPaused(size_t lane, bool paused, std::string_view reason);
 
   const Dependencies deps_;
   // Lanes never move: requests in flight name them by index.
@@ -82,13 +87,18 @@ private:
   std::vector<Settlement> unwritten_;
   std::vector<std::pair<Lane*, uint64_t>> unwritten_tokens_;
   MonotonicTime settle_again_at_;
-  MonotonicTime published_at_;
+  MonotonicTime lease_again_at_;  // after an error of the store
+  MonotonicTime save_again_at_;
+  std::vector<bool> unsaved_;  // by lane: its record on disk is behind
   std::atomic<size_t> in_flight_total_{0};
   std::atomic<bool> sending_{true};
 
-  // Two locks that are never held together.
+  // Of these locks no two are ever held together, but for `records_mutex_`, which is taken first
+  // and held while a record is written.
   absl::Mutex inbox_mutex_;
   std::vector<Arrived> inbox_ ABSL_GUARDED_BY(inbox_mutex_);
+  absl::Mutex records_mutex_ ABSL_ACQUIRED_BEFORE(status_mutex_);
+  std::vector<v1::LaneRecord> records_ ABSL_GUARDED_BY(records_mutex_);
   absl::Mutex status_mutex_;
   std::vector<LaneStatus> status_ ABSL_GUARDED_BY(status_mutex_);
 };

@@ -20,6 +20,9 @@ struct LaneStatus {
   bool paused = false;
   std::string pause_reason;
   uint64_t in_flight = 0;
+  uint64_t ramp_percent = 100;       // of full speed; less for a while after a breaker closed
+  uint64_t retry_ratio_percent = 0;  // 100 x attempts / events over 15 minutes
+  bool storm = false;
 };
 
 // What an operator sees of the lanes and may do to them. Safe from any thread.

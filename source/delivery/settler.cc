@@ -15,6 +15,11 @@ AttemptHistory historyOf(const v1::EventState& leased) {
   return history;
 }
 
+bool isNewWithin(absl::Duration window, const FinishedAttempt& finished) {
+  const int64_t last_us = finished.state.last_attempt_at_us();
+  return last_us == 0 || finished.sent_at - absl::FromUnixMicros(last_us) >= window;
+}
+
 Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome,
                          const Decision& decision) {
   Settlement settlement{finished.id, finished.state, v1::AttemptRecord()};
@@ -23,6 +28,8 @@ Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome
   state.set_attempts(state.attempts() + 1);
   state.set_last_outcome(outcome_name);
   state.set_last_status(outcome.status);
+  state.set_last_attempt_at_us(absl::ToUnixMicros(finished.sent_at));
+  state.set_crashes(0);
   state.set_due_at_us(0);
   state.clear_due_because();
   switch (decision.kind) {
@@ -69,6 +76,7 @@ Settlement settlePostponed(const FinishedAttempt& finished, absl::Time due_at,
   Settlement settlement{finished.id, finished.state, std::nullopt};
   settlement.state.set_due_at_us(absl::ToUnixMicros(due_at));
   settlement.state.set_due_because(std::string(because));
+  settlement.state.set_crashes(0);
   return settlement;
 }
 

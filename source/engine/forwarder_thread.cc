@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "source/base/limits.h"
@@ -48,8 +49,16 @@ void ForwarderThread::stop() {
 }
 
 void ForwarderThread::run(Forwarder& forwarder) {
+  MonotonicTime publish_at;
   while (true) {
-    const MonotonicTime next = forwarder.tick();
+    MonotonicTime next = forwarder.tick();
+    const MonotonicTime turned_at = clock_.monotonicNow();
+    if (turned_at >= publish_at) {
+      forwarder.publish();
+      publish_at = turned_at + limits::kStatsFlushInterval;
+    }
+    // So it turns at least that often, and notices a wall clock that stepped.
+    next = std::min(next, publish_at);
     std::function<void()> drained;
     {
       absl::MutexLock lock(&mutex_);
@@ -71,6 +80,7 @@ void ForwarderThread::run(Forwarder& forwarder) {
     }
   }
   forwarder.tick();
+  forwarder.publish();
 }
 
 }  // namespace forebay

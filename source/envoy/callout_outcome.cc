@@ -20,6 +20,7 @@ struct Answer {
   bool from_app = false;
   bool overloaded = false;
   std::optional<std::string> retry_after;
+  Directive directive = Directive::None;
   std::string body;  // the first limits::kAnswerBytesMax of it
 };
 
@@ -31,6 +32,8 @@ Answer readAnswer(absl::Span<const FbHeader> headers, absl::Span<const FbBuffer>
       (void)absl::SimpleAtoi(toAbsl(valueOf(header)), &answer.status);
     } else if (name == "retry-after") {
       answer.retry_after = std::string(valueOf(header));
+    } else if (name == "webhook-delivery") {
+      answer.directive = parseDirective(valueOf(header));
     } else if (name == "x-envoy-upstream-service-time") {
       answer.from_app = true;
     } else if (name == "x-envoy-overloaded") {
@@ -101,6 +104,7 @@ Outcome translateCallout(FbCalloutResult result, absl::Span<const FbHeader> head
   outcome.kind = OutcomeKind::Answered;
   outcome.status = answer.status;
   outcome.retry_after = std::move(answer.retry_after);
+  outcome.directive = answer.directive;
   outcome.answer = std::move(answer.body);
   return outcome;
 }

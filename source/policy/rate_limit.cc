@@ -10,10 +10,9 @@ double RateLimit::perSecond(double factor) const {
 
 size_t RateLimit::available(MonotonicTime now, double factor) const {
   // Those still within a window that ends now take up its room.
-  const auto expired = std::upper_bound(starts_.begin(), starts_.end(), now,
-                                        [&](MonotonicTime at, MonotonicTime start) {
-                                          return at < start + config_.per;
-                                        });
+  const auto expired = std::upper_bound(
+      starts_.begin(), starts_.end(), now,
+      [&](MonotonicTime at, MonotonicTime start) { return at < start + config_.per; });
   const auto in_window = static_cast<size_t>(starts_.end() - expired);
   return std::min(config_.events - in_window, pacer_.available(now, perSecond(factor)));
 }

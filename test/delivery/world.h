@@ -104,6 +104,7 @@ struct World {
       const int before = wakes;
       const MonotonicTime next = forwarder->tick();
       if (wakes == before && next > clock.monotonicNow()) {
+        forwarder->publish();
         return;
       }
     }
