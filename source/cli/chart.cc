@@ -54,8 +54,8 @@ struct Axis {
 
 void drawPanel(const Panel& panel, double top, const Axis& axis, size_t margin, std::string& out) {
   out.append(cat(terminalText(panel.title), "\n"));
-  const size_t own = axis.column(axis.begin + absl::Seconds(static_cast<int64_t>(
-                                                  panel.values.size())));
+  const size_t own =
+      axis.column(axis.begin + absl::Seconds(static_cast<int64_t>(panel.values.size())));
   const std::vector<double> peaks = columnPeaks(panel.values, own);
   for (size_t row = kRows; row-- > 0;) {
     const bool labelled = row + 1 == kRows;

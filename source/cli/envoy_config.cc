@@ -117,7 +117,8 @@ absl::StatusOr<EngineConfig> readEngineConfig(std::string_view text) {
   if (extensions != nullptr) {
     for (const Value& extension : extensions->list_value().values()) {
       const Value* const typed = find(extension, "typed_config");
-      if (typed != nullptr && absl::EndsWith(textOf(find(*typed, "@type")), toAbsl(kExtensionType)) &&
+      if (typed != nullptr &&
+          absl::EndsWith(textOf(find(*typed, "@type")), toAbsl(kExtensionType)) &&
           textOf(find(*typed, "extension_name")) == "forebay") {
         return parseExtensionConfig(find(*typed, "extension_config"));
       }

@@ -48,8 +48,11 @@ absl::StatusOr<double> parsePlanRate(std::string_view text) {
 absl::StatusOr<absl::Duration> parseOutage(std::string_view text) {
   absl::StatusOr<absl::Duration> outage = parseSpan(text);
   if (outage.ok() && (*outage < kPlanOutageMin || *outage > kPlanOutageMax)) {
-    return absl::InvalidArgumentError(cat(inQuotes(text), ": from ", spanText(kPlanOutageMin),
-                                          " to ", spanText(kPlanOutageMax)));
+    return absl::InvalidArgumentError(
+        cat(inQuotes(text), ": from ", spanText(kPlanOutageMin), " to ", spanText(kPlanOutageMax)));
+  }
+  if (outage.ok() && *outage % absl::Seconds(1) != absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(cat(inQuotes(text), ": wants whole seconds"));
   }
   return outage;
 }
@@ -81,9 +84,7 @@ absl::StatusOr<uint64_t> parseSeed(std::string_view text) {
 
 }  // namespace
 
-std::string_view outageKindName(OutageKind kind) {
-  return kKinds[static_cast<size_t>(kind)].first;
-}
+std::string_view outageKindName(OutageKind kind) { return kKinds[static_cast<size_t>(kind)].first; }
 
 absl::StatusOr<PlanOptions> parsePlanOptions(const Arguments& arguments) {
   if (arguments.words().size() != 1 || arguments.words()[0].empty()) {
@@ -95,13 +96,12 @@ absl::StatusOr<PlanOptions> parsePlanOptions(const Arguments& arguments) {
   options.compare = arguments.has("compare");
   options.json = arguments.has("json");
   options.svg_path = arguments.value("svg");
-  for (const absl::Status& status :
-       {read(arguments, "rate", parsePlanRate, options.per_second),
-        read(arguments, "outage", parseOutage, options.outage),
-        read(arguments, "kind", parseKind, options.kind),
-        read(arguments, "latency", parseLatency, options.latency),
-        read(arguments, "capacity", parsePlanRate, options.capacity),
-        read(arguments, "seed", parseSeed, options.seed)}) {
+  for (const absl::Status& status : {read(arguments, "rate", parsePlanRate, options.per_second),
+                                     read(arguments, "outage", parseOutage, options.outage),
+                                     read(arguments, "kind", parseKind, options.kind),
+                                     read(arguments, "latency", parseLatency, options.latency),
+                                     read(arguments, "capacity", parsePlanRate, options.capacity),
+                                     read(arguments, "seed", parseSeed, options.seed)}) {
     if (!status.ok()) {
       return status;
     }

@@ -35,11 +35,9 @@ struct PlanOptions {
   uint64_t seed = 1;
 };
 
-// The options that `forebay plan` knows, and which of them take a value.
-inline constexpr std::string_view kPlanOptions[] = {"upstream", "rate",    "outage",
-                                                    "kind",     "latency", "capacity",
-                                                    "compare",  "svg",     "json",
-                                                    "seed"};
+// The options that `forebay plan` knows.
+inline constexpr std::string_view kPlanOptions[] = {
+    "upstream", "rate", "outage", "kind", "latency", "capacity", "compare", "svg", "json", "seed"};
 
 // An error names the option and its value.
 absl::StatusOr<PlanOptions> parsePlanOptions(const Arguments& arguments);

@@ -77,7 +77,7 @@ std::string spanText(absl::Duration span) {
 std::string countText(uint64_t count) {
   std::string digits = cat(count);
   for (size_t i = digits.size(); i > 3; i -= 3) {
-    digits.insert(i - 3, ",");
+    digits.insert(i - 3, 1, ',');
   }
   return digits;
 }

@@ -9,8 +9,8 @@
 namespace forebay {
 namespace {
 
-constexpr int64_t kRoundSeconds[] = {1,    2,    5,     10,    15,    30,    60,     120,   300, 600,
-                                     900,  1800, 3600,  7200,  10800, 21600, 43200,  86400, 172800};
+constexpr int64_t kRoundSeconds[] = {1,   2,    5,    10,   15,    30,    60,    120,   300,   600,
+                                     900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800};
 
 }  // namespace
 
@@ -60,8 +60,8 @@ std::vector<absl::Duration> timeTicks(absl::Duration begin, absl::Duration end, 
     }
   }
   std::vector<absl::Duration> ticks;
-  const int64_t first = static_cast<int64_t>(
-      std::ceil(absl::ToDoubleSeconds(begin) / static_cast<double>(step)));
+  const int64_t first =
+      static_cast<int64_t>(std::ceil(absl::ToDoubleSeconds(begin) / static_cast<double>(step)));
   for (int64_t i = first; absl::Seconds(i * step) <= end; ++i) {
     ticks.push_back(absl::Seconds(i * step));
   }

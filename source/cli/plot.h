@@ -10,7 +10,7 @@ namespace forebay {
 
 // What chart and picture have in common: curves over the same time, one below the other.
 struct Panel {
-  std::string title;  // what is measured, with its unit
+  std::string title;           // what is measured, with its unit
   std::vector<double> values;  // not negative; one for each second
 };
 

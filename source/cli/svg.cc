@@ -115,9 +115,9 @@ private:
   }
 
   void line(double x1, double y1, double x2, double y2, const char* style) {
-    absl::StrAppendFormat(
-        &out_, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n", x1, y1,
-        x2, y2, style);
+    absl::StrAppendFormat(&out_,
+                          "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\"/>\n",
+                          x1, y1, x2, y2, style);
   }
 
   void panel(const Panel& panel, double top, bool is_last) {

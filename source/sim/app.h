@@ -29,7 +29,7 @@ private:
   std::optional<absl::Duration> waitFor(const Phase& phase, absl::Duration at);
 
   const AppScript script_;
-  size_t phase_ = 0;         // how many phases have begun
+  size_t phase_ = 0;           // how many phases have begun
   absl::Duration busy_until_;  // what was taken so far, at the app's capacity
 };
 

@@ -14,15 +14,15 @@ class Simulation;
 
 // An attempt as the app sees it begin.
 struct AttemptStart {
-  uint64_t serial = 0;   // 1, 2, 3… over the whole simulation
-  uint32_t number = 0;   // as told to the app
-  absl::Duration at;     // since the simulation's start
+  uint64_t serial = 0;  // 1, 2, 3… over the whole simulation
+  uint32_t number = 0;  // as told to the app
+  absl::Duration at;    // since the simulation's start
   absl::Time wall;
   const Event* event = nullptr;  // valid during the call
 };
 
 // Sees everything that happens, as it happens. Whatever a call hands over is valid until it
-// returns. An observer may look at the simulation but not change it.
+// returns. An observer may look at the simulation, and stop() it, but not change it.
 class Observer {
 public:
   virtual ~Observer() = default;

@@ -43,7 +43,7 @@ struct Behaviour {
   uint32_t status = 200;
   double error_ratio = 0;  // of requests that get `error_status` instead
   uint32_t error_status = 500;
-  std::string retry_after;  // sent with every status that is not 2xx; none when empty
+  std::string retry_after;                // sent with every status that is not 2xx; none when empty
   Directive directive = Directive::None;  // the same
   std::optional<Capacity> capacity;
   std::optional<Flapping> flapping;

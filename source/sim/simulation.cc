@@ -42,9 +42,7 @@ uint64_t derived(uint64_t seed, uint64_t use) {
   return random.next();
 }
 
-void mix(uint64_t& digest, uint64_t value) {
-  digest = SeededRandom(digest ^ value).next();
-}
+void mix(uint64_t& digest, uint64_t value) { digest = SeededRandom(digest ^ value).next(); }
 
 uint32_t attemptNumber(const OutgoingRequest& request) {
   for (const auto& [name, value] : request.headers) {
@@ -107,11 +105,12 @@ Simulation::~Simulation() = default;
 
 Result Simulation::run() {
   start();
-  while (result_.error.empty()) {
+  while (result_.error.empty() && !stopped_) {
     const absl::Duration turn_at = woken_ ? now() : next_turn_ - origin_;
     const bool turns = forwarder_ != nullptr && (queue_.empty() || turn_at < queue_.top().at);
-    const absl::Duration at = turns ? turn_at : queue_.empty() ? absl::InfiniteDuration()
-                                                               : queue_.top().at;
+    const absl::Duration at = turns            ? turn_at
+                              : queue_.empty() ? absl::InfiniteDuration()
+                                               : queue_.top().at;
     if (at > script_.until || nothingLeft()) {
       break;
     }

@@ -21,13 +21,13 @@ namespace forebay::sim {
 
 struct Result {
   absl::Duration ended_at;
-  LaneTotals totals;       // over all lanes
-  uint64_t refused = 0;    // arrivals while the process was down
+  LaneTotals totals;     // over all lanes
+  uint64_t refused = 0;  // arrivals while the process was down
   uint64_t attempts = 0;
   uint64_t steps = 0;
-  uint64_t digest = 0;     // of every attempt: when, which event, which number, what came back
-  bool drained = false;    // nothing waits
-  std::string error;       // why it could not go on; empty when it could
+  uint64_t digest = 0;   // of every attempt: when, which event, which number, what came back
+  bool drained = false;  // nothing waits
+  std::string error;     // why it could not go on; empty when it could
 };
 
 // The forwarder as it is in production, over a memory store, against scripted apps, in virtual
@@ -39,8 +39,10 @@ public:
   Simulation(Script script, Observer& observer, StatsSink* stats = nullptr);
   ~Simulation() override;
 
-  // To the end: until nothing is left to happen, or script.until. Once.
+  // To the end: until nothing is left to happen, script.until, or stop(). Once.
   Result run();
+  // Ends the run after the present step: the one thing that an observer may do to it.
+  void stop() { stopped_ = true; }
 
   const Script& script() const { return script_; }
   absl::Duration now() const { return clock_.monotonicNow() - origin_; }
@@ -118,12 +120,13 @@ private:
   // Of those that `queue_` holds, how many are the script's: all but outcomes and clock notices.
   uint64_t scripted_left_ = 0;
   absl::flat_hash_map<uint64_t, UnderWay> under_way_;  // by serial
+  bool stopped_ = false;
   bool woken_ = false;
   MonotonicTime next_turn_ = MonotonicTime::infiniteFuture();
   uint64_t turns_in_a_row_ = 0;
   bool draining_ = false;
-  absl::Duration down_for_;     // after the drain
-  absl::Duration up_at_;        // while down
+  absl::Duration down_for_;        // after the drain
+  absl::Duration up_at_;           // while down
   std::vector<Restart> restarts_;  // the script's, and those that poison caused
   uint64_t replays_ = 0;
   Result result_;
