@@ -101,11 +101,19 @@ std::string drawChart(const Plot& plot, size_t columns) {
     }
     out.append("\n");
   }
-  LabelLine labels(axis.columns);
-  labels.put(down, "down");
-  labels.put(back, cat("back, ", spanText(plot.outage)));
-  labels.put(axis.columns, spanText(plot.end()));
-  out.append(std::string(margin + 2, ' ')).append(labels.line()).append("\n");
+  LabelLine names(axis.columns);
+  names.put(down, "down");
+  names.put(back, "back");
+  LabelLine times(axis.columns);
+  times.put(down, "0");
+  const std::string end = spanText(plot.end());
+  const std::string outage = spanText(plot.outage);
+  // Left of where it belongs rather than not at all.
+  const size_t room = axis.columns - std::min(axis.columns, end.size() + outage.size() + 2);
+  times.put(std::min(back, room), outage);
+  times.put(axis.columns, end);
+  const std::string indent(margin + 2, ' ');
+  out.append(cat(indent, names.line(), "\n", indent, times.line(), "\n"));
   return out;
 }
 

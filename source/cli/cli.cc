@@ -49,15 +49,16 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.
 )";
 
 constexpr std::string_view kValuedOptions[] = {
-    "url",    "state", "source", "upstream", "since",   "until",    "q",   "limit",
-    "cursor", "rate",  "outage", "kind",     "latency", "capacity", "svg", "seed"};
+    "url",  "state", "source", "upstream", "since",   "until",    "q",   "limit", "cursor",
+    "rate", "burst", "outage", "kind",     "latency", "capacity", "svg", "seed"};
 constexpr std::string_view kFlags[] = {"json", "dry-run", "compare", "help", "version"};
 constexpr std::string_view kCommonOptions[] = {"url", "json"};
 constexpr std::string_view kStoreOptions[] = {"json"};
 constexpr std::string_view kListOptions[] = {"url",   "json",  "state", "source", "upstream",
                                              "since", "until", "q",     "limit",  "cursor"};
-constexpr std::string_view kReplayOptions[] = {"url",   "json",  "state", "source", "upstream",
-                                               "since", "until", "q",     "rate",   "dry-run"};
+constexpr std::string_view kReplayOptions[] = {"url",      "json",  "state",  "source",
+                                               "upstream", "since", "until",  "q",
+                                               "rate",     "burst", "dry-run"};
 
 struct Command {
   std::string_view name;

@@ -27,8 +27,9 @@ backlog, the attempts per second and the time to drain. CONFIG is an Envoy boots
 with Forebay in it, or Forebay's own part alone (store, upstreams). Nothing is sent or stored.
 
   --upstream NAME      which one; may be left out when there is only one
-  --rate RATE          events that come in: 50/s (default), 3000/min, 100/h
-  --outage TIME        how long the app is down: 2h (default), 90s, 1h30m
+  --rate RATE          events that come in: 10/s (default), 3000/min, 100/h
+  --burst N            they come N at once, not one by one (default 1)
+  --outage TIME        how long the app is down: 1h (default), 90s, 1h30m
   --kind KIND          how it fails: refused (default), 5xx, hang, or brownout (slow, every second
                        answer an error)
   --latency TIME       what an answer takes while the app is up: 50ms (default)
@@ -63,17 +64,18 @@ absl::StatusOr<UpstreamConfig> chooseUpstream(const EngineConfig& config,
       return upstream;
     }
   }
-  return absl::NotFoundError(cat(name.has_value()
-                                     ? cat("--upstream: \"", printable(*name, 64), "\" is not there")
-                                     : "--upstream: which one?",
-                                 " (known: ", join(known, ", "), ")"));
+  return absl::NotFoundError(
+      cat(name.has_value() ? cat("--upstream: \"", printable(*name, 64), "\" is not there")
+                           : "--upstream: which one?",
+          " (known: ", join(known, ", "), ")"));
 }
 
 absl::Status writeFile(const std::string& path, std::string_view content) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   file << content;
   file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(cat(printable(path), ": can't be written"));
+  return file ? absl::OkStatus()
+              : absl::UnavailableError(cat(printable(path), ": can't be written"));
 }
 
 // What both forms of the command print after their tables.
@@ -97,8 +99,8 @@ absl::StatusOr<std::string> plan(const PlanOptions& options, size_t columns) {
   if (!upstream.ok()) {
     return upstream.status();
   }
-  const PlanInput input{*upstream,       options.per_second, options.outage, options.kind,
-                        options.latency, options.capacity,   options.seed};
+  const PlanInput input{*upstream,    options.per_second, options.burst,    options.outage,
+                        options.kind, options.latency,    options.capacity, options.seed};
   columns = std::min(columns, kChartColumnsMax);
 
   if (options.compare) {
@@ -117,9 +119,9 @@ absl::StatusOr<std::string> plan(const PlanOptions& options, size_t columns) {
   const Plan plan{input, *std::move(series), summary};
   const Plot plot = planPlot(plan);
   return finish(options, plot,
-                options.json ? planJson(plan)
-                             : cat(planWords(plan), "\n", planTable(plan), "\n",
-                                   drawChart(plot, columns)));
+                options.json
+                    ? planJson(plan)
+                    : cat(planWords(plan), "\n", planTable(plan), "\n", drawChart(plot, columns)));
 }
 
 }  // namespace forebay

@@ -10,8 +10,7 @@ namespace {
 
 int64_t seconds(absl::Duration span) { return absl::ToInt64Seconds(span); }
 
-void writeIfAny(std::string_view key, const std::optional<absl::Duration>& span,
-                JsonWriter& json) {
+void writeIfAny(std::string_view key, const std::optional<absl::Duration>& span, JsonWriter& json) {
   if (span.has_value()) {
     json.number(key, seconds(*span));
   }
@@ -33,6 +32,7 @@ void writeInput(const PlanInput& input, JsonWriter& json) {
   json.text("upstream", input.upstream.name);
   json.text("kind", outageKindName(input.kind));
   json.number("rate_per_second", input.per_second);
+  json.number("burst", input.burst);
   json.number("outage_seconds", seconds(input.outage));
   json.number("latency_ms", absl::ToDoubleMilliseconds(input.latency));
   if (input.capacity.has_value()) {
@@ -47,6 +47,7 @@ void writeSummary(const Plan& plan, JsonWriter& json) {
   json.boolean("keeps_up", summary.keeps_up);
   json.number("backlog_at_return", summary.backlog_at_return);
   json.number("attempts_in_outage", summary.attempts_in_outage);
+  json.number("attempts_per_second_max_in_outage", summary.attempts_per_second_max_in_outage);
   writeIfAny("breaker_opened_seconds", summary.breaker_opened, json);
   writeIfAny("first_delivery_seconds", summary.first_delivery, json);
   writeIfAny("full_speed_seconds", summary.full_speed, json);

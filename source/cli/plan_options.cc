@@ -74,6 +74,15 @@ absl::StatusOr<OutageKind> parseKind(std::string_view text) {
   return absl::InvalidArgumentError(cat(inQuotes(text), ": wants refused, 5xx, hang or brownout"));
 }
 
+absl::StatusOr<uint32_t> parseBurst(std::string_view text) {
+  uint32_t burst = 0;
+  if (!absl::SimpleAtoi(toAbsl(text), &burst) || burst == 0 || burst > kPlanBurstMax) {
+    return absl::InvalidArgumentError(
+        cat(inQuotes(text), ": wants a whole number from 1 to ", countText(kPlanBurstMax)));
+  }
+  return burst;
+}
+
 absl::StatusOr<uint64_t> parseSeed(std::string_view text) {
   uint64_t seed = 0;
   if (!absl::SimpleAtoi(toAbsl(text), &seed)) {
@@ -97,6 +106,7 @@ absl::StatusOr<PlanOptions> parsePlanOptions(const Arguments& arguments) {
   options.json = arguments.has("json");
   options.svg_path = arguments.value("svg");
   for (const absl::Status& status : {read(arguments, "rate", parsePlanRate, options.per_second),
+                                     read(arguments, "burst", parseBurst, options.burst),
                                      read(arguments, "outage", parseOutage, options.outage),
                                      read(arguments, "kind", parseKind, options.kind),
                                      read(arguments, "latency", parseLatency, options.latency),
@@ -110,12 +120,12 @@ absl::StatusOr<PlanOptions> parsePlanOptions(const Arguments& arguments) {
     return wrong("svg", "wants the name of a file");
   }
   const double events = options.per_second * absl::ToDoubleSeconds(options.outage);
-  if (events > static_cast<double>(kPlanEventsMax)) {
+  const uint64_t events_max = options.compare ? kPlanEventsMaxCompared : kPlanEventsMax;
+  if (events > static_cast<double>(events_max)) {
     return absl::InvalidArgumentError(
-        cat("rate x outage is ", countText(static_cast<uint64_t>(events)),
-            " events: a plan takes at most ", countText(kPlanEventsMax),
-            ", so that it is done within seconds; lower --rate and the policy's limits alike, or "
-            "shorten --outage"));
+        cat("--rate x --outage are ", countText(static_cast<uint64_t>(events)), " events; ",
+            options.compare ? "with --compare a plan takes" : "a plan takes", " at most ",
+            countText(events_max), ", so that it is done within seconds"));
   }
   return options;
 }

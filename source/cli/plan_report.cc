@@ -29,15 +29,14 @@ std::string deadText(const Plan& plan) {
 
 std::string firstDeliveryText(const Plan& plan) {
   const absl::Duration first = *plan.summary.first_delivery;
-  const std::string text = cat("When the app is back, its first event arrives after ",
-                               spanText(first));
+  const std::string text =
+      cat("When the app is back, its first event arrives after ", spanText(first));
   if (!plan.summary.breaker_opened.has_value()) {
     return text;
   }
-  const absl::Duration wait =
-      probeWaitMax(plan.input.upstream.breaker, plan.input.outage);
-  return cat(text, " (the breaker is open and tries once in ", spanText(wait),
-             " by then, so that is the longest it can take)");
+  const absl::Duration wait = probeWaitMax(plan.input.upstream.breaker, plan.input.outage);
+  return cat(text, " (at most ", spanText(wait),
+             ": so long the open breaker waits between two tries)");
 }
 
 std::string endText(const Plan& plan) {
@@ -45,10 +44,10 @@ std::string endText(const Plan& plan) {
   if (summary.drained.has_value()) {
     return cat("drained after ", spanText(*summary.drained));
   }
-  const std::string waiting = cat(eventsText(summary.backlog_at_end), " still wait after ",
-                                  spanText(absl::Seconds(static_cast<int64_t>(
-                                               plan.series.seconds.size())) -
-                                           plan.series.lead_in - plan.series.outage));
+  const std::string waiting =
+      cat(eventsText(summary.backlog_at_end), " still wait after ",
+          spanText(absl::Seconds(static_cast<int64_t>(plan.series.seconds.size())) -
+                   plan.series.lead_in - plan.series.outage));
   return plan.series.end == PlanSeries::End::NotFalling
              ? cat("never drained: ", waiting, ", and they grow no fewer")
              : cat("not drained within what one plan simulates: ", waiting);
@@ -64,7 +63,8 @@ std::vector<Moment> momentsOf(const Plan& plan) {
   const PlanSummary& summary = plan.summary;
   const size_t down = plan.series.outageBegin();
   const size_t back = plan.series.outageEnd();
-  std::vector<Moment> moments = {{0, "before"}, {down, "app down"}};
+  const bool is_partial = plan.input.kind == OutageKind::Brownout;
+  std::vector<Moment> moments = {{0, "before"}, {down, is_partial ? "app failing" : "app down"}};
   const auto add = [&](size_t from, const std::optional<absl::Duration>& after,
                        std::string_view what) {
     if (after.has_value()) {
@@ -73,8 +73,8 @@ std::vector<Moment> momentsOf(const Plan& plan) {
     }
   };
   add(down, summary.breaker_opened, "breaker open");
-  add(down, plan.input.outage / 2, "still down");
-  moments.push_back({back, "app back"});
+  add(down, plan.input.outage / 2, is_partial ? "still failing" : "still down");
+  moments.push_back({back, is_partial ? "app well" : "app back"});
   add(back, summary.first_delivery, "first event delivered");
   add(back, summary.full_speed, "full speed");
   const std::vector<PlanSecond>& seconds = plan.series.seconds;
@@ -93,12 +93,20 @@ std::vector<Moment> momentsOf(const Plan& plan) {
   return moments;
 }
 
+// Since the outage began; from the return on, since then.
 std::string timeText(const Plan& plan, size_t second) {
   const absl::Duration time = absl::Seconds(static_cast<int64_t>(second)) - plan.series.lead_in;
-  return time < absl::ZeroDuration() ? cat("-", spanText(-time)) : spanText(time);
+  return time < absl::ZeroDuration() ? cat("-", spanText(-time))
+         : time > plan.series.outage ? cat("+", spanText(time - plan.series.outage))
+                                     : spanText(time);
 }
 
 }  // namespace
+
+std::string arrivalsText(const PlanInput& input) {
+  return cat(rateText(input.per_second),
+             input.burst > 1 ? cat(" in bursts of ", countText(input.burst)) : "");
+}
 
 std::string planWords(const Plan& plan) {
   const PlanInput& input = plan.input;
@@ -106,17 +114,18 @@ std::string planWords(const Plan& plan) {
   std::string words;
   if (!summary.keeps_up) {
     words.append(cat("Even while the app is up, less gets through than the ",
-                     rateText(input.per_second), " that come: see concurrency_max, rate_limit, "
+                     rateText(input.per_second),
+                     " that come: see concurrency_max, rate_limit, "
                      "--latency and --capacity.\n"));
   }
   words.append(cat(input.kind == OutageKind::Brownout ? "Failing in part for " : "Down for ",
-                   spanText(input.outage), " at ", rateText(input.per_second), ": ",
+                   spanText(input.outage), " at ", arrivalsText(input), ": ",
                    eventsText(summary.backlog_at_return), " wait, after ",
                    countText(summary.attempts_in_outage),
                    summary.attempts_in_outage == 1 ? " attempt.\n" : " attempts.\n"));
   if (summary.first_delivery.has_value()) {
     words.append(firstDeliveryText(plan));
-    if (summary.full_speed.has_value()) {
+    if (summary.full_speed.has_value() && summary.breaker_opened.has_value()) {
       words.append(cat(", it is at full speed after ", spanText(*summary.full_speed)));
     }
     words.append(", ");
@@ -154,8 +163,8 @@ std::string planTable(const Plan& plan) {
                     countText(from == 0 ? 0 : seconds[from - 1].backlog),
                     decimalText(static_cast<double>(attempts) / length),
                     decimalText(static_cast<double>(delivered) / length),
-                    std::string(breakerStateName(
-                        from == 0 ? BreakerState::Closed : seconds[from - 1].breaker))});
+                    std::string(breakerStateName(from == 0 ? BreakerState::Closed
+                                                           : seconds[from - 1].breaker))});
   }
   return alignedTable(rows);
 }
@@ -165,7 +174,7 @@ Plot planPlot(const Plan& plan) {
   plot.title = cat("Backlog and attempts of upstream ", plan.input.upstream.name);
   plot.subtitle =
       cat(outageKindName(plan.input.kind), " for ", spanText(plan.input.outage), ", ",
-          rateText(plan.input.per_second), " come in, answers take ", spanText(plan.input.latency));
+          arrivalsText(plan.input), " come in, answers take ", spanText(plan.input.latency));
   plot.begin = -plan.series.lead_in;
   plot.outage = plan.series.outage;
   plot.panels = {{"Events that wait", {}}, {"Attempts per second (the busiest second)", {}}};

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "source/cli/plan_series.h"
 #include "source/cli/plan_summary.h"
@@ -18,13 +15,14 @@ struct Plan {
   PlanSummary summary;
 };
 
-// --- one plan, for people
+// `50/s`, `50/s in bursts of 1,000`.
+std::string arrivalsText(const PlanInput& input);
+
 // What happens, in a few sentences.
 std::string planWords(const Plan& plan);
 // What happens when, one line for each thing that changes.
 std::string planTable(const Plan& plan);
 // Backlog and attempts over time.
 Plot planPlot(const Plan& plan);
-
 
 }  // namespace forebay

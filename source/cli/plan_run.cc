@@ -56,14 +56,16 @@ sim::Script scriptOf(const PlanInput& input, absl::Duration lead_in) {
   sim::Script script;
   script.upstreams = {input.upstream};
   const sim::Behaviour up = whileUp(input);
-  script.apps = {{input.upstream.cluster,
-                  {{absl::ZeroDuration(), up},
-                   {lead_in, whileDown(input)},
-                   {lead_in + input.outage, up}}}};
+  script.apps = {
+      {input.upstream.cluster,
+       {{absl::ZeroDuration(), up}, {lead_in, whileDown(input)}, {lead_in + input.outage, up}}}};
   sim::ArrivalScript arrivals;
   arrivals.upstream = input.upstream.name;
   arrivals.until = kPlanLengthMax;
   arrivals.per_second = input.per_second;
+  arrivals.kind =
+      input.burst > 1 ? sim::ArrivalScript::Kind::Bursts : sim::ArrivalScript::Kind::Constant;
+  arrivals.burst = input.burst;
   arrivals.keys = input.upstream.order_by.has_value() ? kOrderKeys : 0;
   script.arrivals = {arrivals};
   script.until = kPlanLengthMax;
@@ -102,12 +104,8 @@ public:
 private:
   // Closes the seconds that are over.
   void roll() {
-    while (simulation_->now() >= absl::Seconds(1) * (series_.seconds.size() + 1)) {
-      if (!ended_) {
-        closeSecond();
-      } else {
-        return;
-      }
+    while (!ended_ && simulation_->now() >= second_ends_) {
+      closeSecond();
     }
   }
 
@@ -117,6 +115,7 @@ private:
     present_.breaker = lane.breaker;
     present_.full_speed = lane.breaker == BreakerState::Closed && lane.ramp_percent >= 100;
     series_.seconds.push_back(present_);
+    second_ends_ += absl::Seconds(1);
     present_.attempts = present_.delivered = present_.dead = 0;
     judge();
   }
@@ -156,8 +155,9 @@ private:
   PlanSeries& series_;
   sim::Simulation* simulation_ = nullptr;
   PlanSecond present_;
-  uint64_t calm_ = 1;      // the largest backlog before the outage
-  size_t drained_at_ = 0;  // in seconds; 0: not yet
+  absl::Duration second_ends_ = absl::Seconds(1);
+  uint64_t calm_ = 1;       // the largest backlog before the outage
+  size_t drained_at_ = 0;   // in seconds; 0: not yet
   bool delivered_ = false;  // anything since the app is back
   int64_t patience_left_ = absl::ToInt64Seconds(kPatience);
   bool ended_ = false;
@@ -176,6 +176,11 @@ absl::StatusOr<PlanSeries> runPlan(const PlanInput& input) {
   const sim::Result result = simulation.run();
   if (!result.error.empty()) {
     return absl::InternalError(cat("the simulation failed: ", result.error));
+  }
+  if (series.seconds.size() <= series.outageEnd()) {
+    return absl::ResourceExhaustedError(
+        "so many attempts are made during the outage that a plan would take too long: lower --rate "
+        "or --outage");
   }
   return series;
 }

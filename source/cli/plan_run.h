@@ -5,12 +5,13 @@
 
 namespace forebay {
 
-// What keeps a run short: about five seconds on a slow machine.
-inline constexpr uint64_t kPlanStepsMax = 8'000'000;
+// What keeps a run short: some ten seconds on a slow machine.
+inline constexpr uint64_t kPlanStepsMax = 5'000'000;
 inline constexpr absl::Duration kPlanLengthMax = absl::Hours(31 * 24);
 
 // Runs the real forwarder in virtual time: a while of calm, the outage, and what follows until
-// nothing waits any more. The same input gives the same series.
+// nothing waits any more. The same input gives the same series. ResourceExhausted when not even the
+// outage fits kPlanStepsMax.
 absl::StatusOr<PlanSeries> runPlan(const PlanInput& input);
 
 }  // namespace forebay

@@ -15,7 +15,8 @@ namespace forebay {
 // What is to be simulated.
 struct PlanInput {
   UpstreamConfig upstream;
-  double per_second = 0;  // events, evenly
+  double per_second = 0;  // events
+  uint32_t burst = 1;     // of them at once; the bursts are spread evenly
   absl::Duration outage;  // whole seconds
   OutageKind kind = OutageKind::Refused;
   absl::Duration latency;

@@ -20,8 +20,9 @@ bool keepsUp(const PlanInput& input, const PlanSeries& series) {
   for (size_t i = from; i < to; ++i) {
     delivered += series.seconds[i].delivered;
   }
-  // One event may fall on the other side of the border.
-  return delivered + 1 >= kKeepsUpShare * input.per_second * static_cast<double>(to - from);
+  // One burst may fall on the other side of the border.
+  return delivered + input.burst >=
+         kKeepsUpShare * input.per_second * static_cast<double>(to - from);
 }
 
 }  // namespace
@@ -45,6 +46,8 @@ PlanSummary summarise(const PlanInput& input, const PlanSeries& series) {
     }
     if (i < back) {
       summary.attempts_in_outage += second.attempts;
+      summary.attempts_per_second_max_in_outage =
+          std::max(summary.attempts_per_second_max_in_outage, second.attempts);
       summary.backlog_at_return = second.backlog;
       if (!summary.breaker_opened.has_value() && second.breaker != BreakerState::Closed) {
         summary.breaker_opened = secondsBetween(down, i + 1);

@@ -14,6 +14,7 @@ struct PlanSummary {
   bool keeps_up = true;  // before the outage, what came in got through
   uint64_t backlog_at_return = 0;
   uint64_t attempts_in_outage = 0;
+  uint32_t attempts_per_second_max_in_outage = 0;
   std::optional<absl::Duration> breaker_opened;  // since the outage began
   std::optional<absl::Duration> first_delivery;
   std::optional<absl::Duration> full_speed;

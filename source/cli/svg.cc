@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 840;
 constexpr double kLeft = 76;
 constexpr double kRight = 20;
-constexpr double kTop = 66;
+constexpr double kTop = 82;
 constexpr double kPanelGap = 46;
 constexpr double kBottom = 46;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
@@ -80,8 +80,8 @@ public:
                     "</desc>\n", kStyle));
     absl::StrAppendFormat(&out_, "<rect class=\"ground\" width=\"%g\" height=\"%g\"/>\n", kWidth,
                           height);
-    text(kLeft, 24, "start", "ink title", plot_.title);
-    text(kLeft, 43, "start", "soft", plot_.subtitle);
+    text(kLeft, 26, "start", "ink title", plot_.title);
+    text(kLeft, 46, "start", "soft", plot_.subtitle);
     for (size_t i = 0; i < plot_.panels.size(); ++i) {
       const double top = kTop + static_cast<double>(i) * (panel_height_ + kPanelGap);
       panel(plot_.panels[i], top, i + 1 == plot_.panels.size());
