@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<ComparedPlan>> comparePlans(const PlanInput& input) {
 
 std::string compareText(const std::vector<ComparedPlan>& plans) {
   const PlanInput& input = plans.front().plan.input;
-  std::vector<std::vector<std::string>> rows = {{"JITTER", "BREAKER", "DOWN", "PEAK/S",
+  std::vector<std::vector<std::string>> rows = {{"JITTER", "BREAKER", "DOWN: ATTEMPTS", "PEAK/S",
                                                  "BACK: PEAK/S", "MEAN/S", "PEAK/RATE",
                                                  "DRAINED AFTER", "DEAD"}};
   for (const ComparedPlan& compared : plans) {
@@ -96,12 +96,10 @@ std::string compareText(const std::vector<ComparedPlan>& plans) {
                     decimalText(summary.attempts_per_second_max / input.per_second),
                     drainedText(compared.plan), countText(summary.dead)});
   }
-  return cat(
-      "Down for ", spanText(input.outage), " at ", arrivalsText(input), ", then back.\n",
-      "DOWN and the peak beside it: attempts while the app is down, and of its busiest second. "
-      "BACK: the\nbusiest second and the mean from the return until drained. RATE: what comes "
-      "in.\n\n",
-      alignedTable(rows));
+  return cat("Down for ", spanText(input.outage), " at ", arrivalsText(input),
+             ", then back. DOWN: attempts while the app is down, and the busiest\n"
+             "second. BACK: from the return until drained. RATE: what comes in.\n\n",
+             alignedTable(rows));
 }
 
 Plot comparePlot(const std::vector<ComparedPlan>& plans) {

@@ -34,9 +34,9 @@ std::string firstDeliveryText(const Plan& plan) {
   if (!plan.summary.breaker_opened.has_value()) {
     return text;
   }
-  const absl::Duration wait = probeWaitMax(plan.input.upstream.breaker, plan.input.outage);
-  return cat(text, " (at most ", spanText(wait),
-             ": so long the open breaker waits between two tries)");
+  const absl::Duration wait = probeWait(plan.input.upstream.breaker, plan.input.outage);
+  return cat(text, " (it may take about ", spanText(wait),
+             ": by then the open breaker tries no more often)");
 }
 
 std::string endText(const Plan& plan) {

@@ -76,7 +76,7 @@ sim::Script scriptOf(const PlanInput& input, absl::Duration lead_in) {
 // Counts second by second, and stops the simulation when there is nothing more to learn.
 class Recorder final : public sim::Observer {
 public:
-  explicit Recorder(PlanSeries& series) : series_(series) {}
+  Recorder(PlanSeries& series, uint64_t steps_max) : series_(series), steps_max_(steps_max) {}
   // Before the run.
   void watch(sim::Simulation& simulation) { simulation_ = &simulation; }
 
@@ -141,7 +141,7 @@ private:
         }
       }
     }
-    if (simulation_->steps() > kPlanStepsMax) {
+    if (simulation_->steps() > steps_max_) {
       end(PlanSeries::End::Limit);
     }
   }
@@ -153,6 +153,7 @@ private:
   }
 
   PlanSeries& series_;
+  const uint64_t steps_max_;
   sim::Simulation* simulation_ = nullptr;
   PlanSecond present_;
   absl::Duration second_ends_ = absl::Seconds(1);
@@ -165,12 +166,12 @@ private:
 
 }  // namespace
 
-absl::StatusOr<PlanSeries> runPlan(const PlanInput& input) {
+absl::StatusOr<PlanSeries> runPlan(const PlanInput& input, uint64_t steps_max) {
   PlanSeries series;
   series.lead_in = leadIn(input.outage);
   series.outage = input.outage;
   series.end = PlanSeries::End::Limit;
-  Recorder recorder(series);
+  Recorder recorder(series, steps_max);
   sim::Simulation simulation(scriptOf(input, series.lead_in), recorder);
   recorder.watch(simulation);
   const sim::Result result = simulation.run();

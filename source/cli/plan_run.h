@@ -11,7 +11,7 @@ inline constexpr absl::Duration kPlanLengthMax = absl::Hours(31 * 24);
 
 // Runs the real forwarder in virtual time: a while of calm, the outage, and what follows until
 // nothing waits any more. The same input gives the same series. ResourceExhausted when not even the
-// outage fits kPlanStepsMax.
-absl::StatusOr<PlanSeries> runPlan(const PlanInput& input);
+// outage fits `steps_max`.
+absl::StatusOr<PlanSeries> runPlan(const PlanInput& input, uint64_t steps_max = kPlanStepsMax);
 
 }  // namespace forebay

@@ -77,7 +77,7 @@ PlanSummary summarise(const PlanInput& input, const PlanSeries& series) {
   return summary;
 }
 
-absl::Duration probeWaitMax(const BreakerConfig& breaker, absl::Duration outage) {
+absl::Duration probeWait(const BreakerConfig& breaker, absl::Duration outage) {
   absl::Duration open = breaker.open_initial;
   for (absl::Duration probed = open; probed < outage && open < breaker.open_max; probed += open) {
     open = std::min(open * breaker.open_multiplier, breaker.open_max);

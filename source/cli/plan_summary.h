@@ -29,8 +29,7 @@ struct PlanSummary {
 
 PlanSummary summarise(const PlanInput& input, const PlanSeries& series);
 
-// The longest that an open breaker leaves an app alone which comes back after `outage`: what its
-// open time has grown to by then. Zero when it never opens.
-absl::Duration probeWaitMax(const BreakerConfig& breaker, absl::Duration outage);
+// How long a breaker that opened with the outage waits between two tries when the outage ends.
+absl::Duration probeWait(const BreakerConfig& breaker, absl::Duration outage);
 
 }  // namespace forebay

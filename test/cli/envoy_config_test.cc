@@ -71,8 +71,8 @@ constexpr std::string_view kExtension = R"(
 
 // In a bootstrap the extension is found by its type and name, among others.
 TEST(EnvoyConfigTest, FindsTheExtensionInABootstrap) {
-  expectPart(readEngineConfig(cat("admin: {}\nbootstrap_extensions:", kExtension,
-                                  "static_resources: {listeners: []}\n")));
+  expectPart(readEngineConfig(
+      cat("admin: {}\nbootstrap_extensions:", kExtension, "static_resources: {listeners: []}\n")));
 }
 
 // The same bootstrap as JSON, indented with tabs, and with the fields' other names.
@@ -133,18 +133,19 @@ TEST(EnvoyConfigTest, SaysThatTheExtensionHasNoConfig) {
 
 // Mistakes are those of the real parser: field and value, all of them.
 TEST(EnvoyConfigTest, NamesFieldAndValue) {
-  EXPECT_EQ(errorOf("store: {path: data}\n"
-                    "upstreams:\n"
-                    "- {name: app, cluster: app, timeout: 5m, concurrency_max: '4'}\n"
-                    "- {name: 7, cluster: on, retry: {attempts_max: 1.5, jitter: {ratio: .inf}}}\n"),
-            "upstreams[0].timeout: must be a duration such as \"30s\" or \"0.5s\" (got \"5m\"; write "
-            "\"300s\")\n"
-            "upstreams[0].concurrency_max: must be a whole number (got \"4\")\n"
-            "upstreams[1].name: must be a string (got 7; put it in quotes)\n"
-            "upstreams[1].cluster: must be a string (got true; put it in quotes)\n"
-            "upstreams[1].retry.jitter.ratio: must be a number (got \".inf\")\n"
-            "upstreams[1].retry.attempts_max: must be a whole number (got 1.5)\n"
-            "store.path: must be absolute (got \"data\")");
+  EXPECT_EQ(
+      errorOf("store: {path: data}\n"
+              "upstreams:\n"
+              "- {name: app, cluster: app, timeout: 5m, concurrency_max: '4'}\n"
+              "- {name: 7, cluster: on, retry: {attempts_max: 1.5, jitter: {ratio: .inf}}}\n"),
+      "upstreams[0].timeout: must be a duration such as \"30s\" or \"0.5s\" (got \"5m\"; write "
+      "\"300s\")\n"
+      "upstreams[0].concurrency_max: must be a whole number (got \"4\")\n"
+      "upstreams[1].name: must be a string (got 7; put it in quotes)\n"
+      "upstreams[1].cluster: must be a string (got true; put it in quotes)\n"
+      "upstreams[1].retry.jitter.ratio: must be a number (got \".inf\")\n"
+      "upstreams[1].retry.attempts_max: must be a whole number (got 1.5)\n"
+      "store.path: must be absolute (got \"data\")");
 }
 
 // Text that is no YAML is told with its place.
