@@ -24,6 +24,7 @@ struct RetryConfig {
 // What the policy needs to know of an event's past, the latest attempt included.
 struct AttemptHistory {
   uint32_t attempts = 0;          // within the present budget
+  uint32_t not_found = 0;         // of these, how many were RetryNotFound
   absl::Duration previous_delay;  // the wait before the latest attempt
   absl::Time budget_from;         // capture, or the replay
 };
@@ -45,7 +46,8 @@ public:
   explicit RetryPolicy(const RetryConfig& config)
       : config_(config), backoff_(config.backoff, config.jitter) {}
 
-  // `verdict` must not be NotAnAttempt.
+  // `verdict` must not be NotAnAttempt. An event that the app wants aborted is as dead as after a
+  // permanent answer, unless it was delivered. Directive::Disable is none of an event's business.
   Decision decide(const Outcome& outcome, Verdict verdict, const AttemptHistory& history,
                   absl::Time now, Random& random) const;
 
