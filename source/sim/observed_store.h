@@ -40,6 +40,7 @@ public:
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override {
     return store_.oldestWaiting(upstream);
   }
+  absl::Time latestCapture() override { return store_.latestCapture(); }
   StoreHealth health() override { return store_.health(); }
   absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
                         bool sync) override {

@@ -30,6 +30,8 @@ public:
   virtual void onCapture(const Event&) {}
   // The process is down, so the sender got an error and the event is not ours.
   virtual void onRefused(const ArrivalScript&) {}
+  // The forwarder is about to take a turn.
+  virtual void onTurn() {}
   virtual void onLease(const LeasedEvent&) {}
   virtual void onAttempt(const AttemptStart&) {}
   // Called before the forwarder learns of it.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kPoison = "poison";
 // So long a process that sent poison still lives.
 constexpr absl::Duration kPoisonWorksAfter = absl::Milliseconds(1);
-// Whoever drives a forwarder turns it at least so often, for the sake of a wall that was stepped.
-constexpr absl::Duration kClockNoticedWithin = absl::Seconds(1);
+// As the forwarder's thread: it turns at least so often, for the sake of a wall that was stepped.
+constexpr absl::Duration kClockNoticedWithin = limits::kStatsFlushInterval;
 // Turns without any time passing, before it is clear that they would never end.
 constexpr uint64_t kTurnsInARowMax = 10'000;
 
@@ -106,9 +106,8 @@ Simulation::~Simulation() = default;
 Result Simulation::run() {
   start();
   while (result_.error.empty() && !stopped_) {
-    const absl::Duration turn_at = woken_ ? now() : next_turn_ - origin_;
-    const bool turns = forwarder_ != nullptr && (queue_.empty() || turn_at < queue_.top().at);
-    const absl::Duration at = turns            ? turn_at
+    const bool turns = forwarder_ != nullptr && (queue_.empty() || turnAt() < queue_.top().at);
+    const absl::Duration at = turns            ? turnAt()
                               : queue_.empty() ? absl::InfiniteDuration()
                                                : queue_.top().at;
     if (at > script_.until || nothingLeft()) {
@@ -165,6 +164,7 @@ void Simulation::turn() {
     return;
   }
   woken_ = false;
+  observer_.onTurn();
   next_turn_ = forwarder_->tick();
 }
 
@@ -184,7 +184,7 @@ void Simulation::happen(const Happening& happening) {
       break;
     case Kind::Action:
       // An operator waits until there is somebody to talk to.
-      if (forwarder_ == nullptr || draining_) {
+      if (!sending()) {
         schedule(std::max(up_at_, now()) + absl::Seconds(1), Kind::Action, happening.index);
       } else {
         act(script_.actions[happening.index]);
@@ -229,7 +229,7 @@ void Simulation::arrive(uint64_t index) {
 void Simulation::capture(Source& source) {
   const ArrivalScript& script = source.arrivals.script();
   const uint64_t key = script.keys == 0 ? 0 : arrival_random_.next() % script.keys;
-  if (forwarder_ == nullptr || draining_) {
+  if (!sending()) {
     ++result_.refused;
     observer_.onRefused(script);
     return;
@@ -364,6 +364,7 @@ void Simulation::endGrace() {
     abandoned.push_back(under_way.event);
     deliverOutcome(serial);
   }
+  observer_.onTurn();
   forwarder_->tick();
   // A store that is opened again knows of no leases.
   for (const EventPtr& event : abandoned) {

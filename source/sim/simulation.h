@@ -52,8 +52,10 @@ public:
   Forwarder* forwarder() { return forwarder_.get(); }
   // Whether events may still come, or anything else that the script has in store.
   bool scriptEnded() const { return scripted_left_ == 0; }
-  // When the forwarder asked to be turned next, unless it is woken.
-  MonotonicTime nextTurn() const { return next_turn_; }
+  // Whether there is a forwarder that may send.
+  bool sending() const { return forwarder_ != nullptr && !draining_; }
+  // When the forwarder is turned next, should nothing happen before.
+  absl::Duration turnAt() const { return woken_ ? now() : next_turn_ - origin_; }
   uint64_t steps() const { return result_.steps; }
 
 private:
