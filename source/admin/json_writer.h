@@ -43,6 +43,11 @@ public:
     startField(key);
     absl::StrAppend(&out_, value);
   }
+  // A finite one, to six digits.
+  void number(std::string_view key, std::floating_point auto value) {
+    startField(key);
+    absl::StrAppend(&out_, value);
+  }
   void boolean(std::string_view key, bool value) {
     startField(key);
     out_.append(value ? "true" : "false");

@@ -7,6 +7,7 @@
 #include "source/base/strings.h"
 #include "source/base/version.h"
 #include "source/cli/arguments.h"
+#include "source/cli/plan.h"
 #include "source/cli/render.h"
 #include "source/cli/requests.h"
 
@@ -28,6 +29,8 @@ constexpr std::string_view kHelp =
   forebay pause UPSTREAM             stops delivering; capturing goes on
   forebay resume UPSTREAM            delivers again
 
+  forebay plan CONFIG                what will happen to an app when it comes back; needs no Envoy
+                                     (forebay plan --help)
   forebay store accept-loss PATH     makes a damaged store open again with what is left of it;
                                      Envoy must be stopped
 
@@ -45,15 +48,17 @@ Options of every command
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 )";
 
-constexpr std::string_view kValuedOptions[] = {"url",   "state", "source", "upstream", "since",
-                                               "until", "q",     "limit",  "cursor",   "rate"};
-constexpr std::string_view kFlags[] = {"json", "dry-run", "help", "version"};
+constexpr std::string_view kValuedOptions[] = {
+    "url",  "state", "source", "upstream", "since",   "until",    "q",   "limit", "cursor",
+    "rate", "burst", "outage", "kind",     "latency", "capacity", "svg", "seed"};
+constexpr std::string_view kFlags[] = {"json", "dry-run", "compare", "help", "version"};
 constexpr std::string_view kCommonOptions[] = {"url", "json"};
 constexpr std::string_view kStoreOptions[] = {"json"};
 constexpr std::string_view kListOptions[] = {"url",   "json",  "state", "source", "upstream",
                                              "since", "until", "q",     "limit",  "cursor"};
-constexpr std::string_view kReplayOptions[] = {"url",   "json",  "state", "source", "upstream",
-                                               "since", "until", "q",     "rate",   "dry-run"};
+constexpr std::string_view kReplayOptions[] = {"url",      "json",  "state",  "source",
+                                               "upstream", "since", "until",  "q",
+                                               "rate",     "burst", "dry-run"};
 
 struct Command {
   std::string_view name;
@@ -153,6 +158,27 @@ int runStore(const Arguments& arguments, const CliEnvironment& environment) {
                    : failed(environment, toStd(json.status().message()));
 }
 
+bool asksFor(const Arguments& arguments, std::string_view command) {
+  return !arguments.words().empty() && arguments.words()[0] == command;
+}
+
+// Works on a configuration alone.
+int runPlan(const Arguments& arguments, const CliEnvironment& environment) {
+  if (const std::string wrong = otherOption(arguments, kPlanOptions, "plan"); !wrong.empty()) {
+    return wrongUsage(environment, wrong);
+  }
+  const absl::StatusOr<PlanOptions> options = parsePlanOptions(arguments);
+  if (!options.ok()) {
+    return wrongUsage(environment, cat("plan: ", toStd(options.status().message())));
+  }
+  const absl::StatusOr<std::string> text = plan(*options, environment.columns);
+  if (!text.ok()) {
+    return failed(environment, toStd(text.status().message()));
+  }
+  environment.out << *text;
+  return kExitOk;
+}
+
 }  // namespace
 
 int runCli(absl::Span<const std::string> arguments, const CliEnvironment& environment) {
@@ -161,7 +187,7 @@ int runCli(absl::Span<const std::string> arguments, const CliEnvironment& enviro
     return wrongUsage(environment, toStd(parsed.status().message()));
   }
   if (parsed->has("help")) {
-    environment.out << kHelp;
+    environment.out << (asksFor(*parsed, "plan") ? kPlanHelp : kHelp);
     return kExitOk;
   }
   if (parsed->has("version")) {
@@ -174,6 +200,9 @@ int runCli(absl::Span<const std::string> arguments, const CliEnvironment& enviro
   const std::string name = parsed->takeFirstWord();
   if (name == "store") {
     return runStore(*parsed, environment);
+  }
+  if (name == "plan") {
+    return runPlan(*parsed, environment);
   }
   const auto* const command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                            [&](const Command& c) { return c.name == name; });

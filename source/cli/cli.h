@@ -22,6 +22,8 @@ struct CliEnvironment {
   std::function<absl::StatusOr<std::unique_ptr<AdminClient>>(const std::string& url)> connect;
   // `store accept-loss`: works on the closed store at `path`, and answers with JSON.
   std::function<absl::StatusOr<std::string>(const std::string& path)> accept_loss;
+  // How wide the terminal is that `out` goes to.
+  size_t columns = 80;
 };
 
 // The whole command but for the process around it. `arguments` without the program's name.

@@ -1,3 +1,6 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -49,11 +52,20 @@ absl::StatusOr<std::string> acceptLoss(const std::string& path) {
   return forebay::cat(std::move(json).take(), "\n");
 }
 
+constexpr size_t kColumnsDefault = 80;
+
+size_t terminalColumns() {
+  winsize size = {};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kColumnsDefault;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  const int code = forebay::runCli(arguments, {std::cout, std::cerr, connect, acceptLoss});
+  const int code =
+      forebay::runCli(arguments, {std::cout, std::cerr, connect, acceptLoss, terminalColumns()});
   std::cout.flush();
   // A full disk or a closed pipe is a failure, not a success with less output.
   return code == forebay::kExitOk && !std::cout ? forebay::kExitFailed : code;

@@ -22,7 +22,7 @@ struct AttemptStart {
 };
 
 // Sees everything that happens, as it happens. Whatever a call hands over is valid until it
-// returns. An observer may look at the simulation but not change it.
+// returns. An observer may look at the simulation, and stop() it, but not change it.
 class Observer {
 public:
   virtual ~Observer() = default;

@@ -39,8 +39,10 @@ public:
   Simulation(Script script, Observer& observer, StatsSink* stats = nullptr);
   ~Simulation() override;
 
-  // To the end: until nothing is left to happen, or script.until. Once.
+  // To the end: until nothing is left to happen, script.until, or stop(). Once.
   Result run();
+  // Ends the run after the present step: the one thing that an observer may do to it.
+  void stop() { stopped_ = true; }
 
   const Script& script() const { return script_; }
   absl::Duration now() const { return clock_.monotonicNow() - origin_; }
@@ -120,6 +122,7 @@ private:
   // Of those that `queue_` holds, how many are the script's: all but outcomes and clock notices.
   uint64_t scripted_left_ = 0;
   absl::flat_hash_map<uint64_t, UnderWay> under_way_;  // by serial
+  bool stopped_ = false;
   bool woken_ = false;
   MonotonicTime next_turn_ = MonotonicTime::infiniteFuture();
   uint64_t turns_in_a_row_ = 0;
