@@ -210,5 +210,27 @@ TEST_F(OrderOnDiskTest, CorruptEventsReleaseTheirKey) {
   }
 }
 
+// So do those that were found waiting for it in the very call that finds it unreadable.
+TEST_F(OrderOnDiskTest, NobodyIsParkedForAnEventThatDiesInTheSameCall) {
+  open();
+  const EventId a1 = appendOrdered("a1", "a");
+  settle(lease(1)[0], v1::STATE_DELIVERED);
+  const ReplayMark mark{a1, clock_.wallNow(), "job"};
+  ASSERT_EQ(*store_->markDue({&mark, 1}), 1);
+  settle(lease(1)[0], v1::STATE_RETRYING, clock_.wallNow());  // begun: it holds the key
+  edit([&](rocks::Database& database) {
+    ASSERT_TRUE(
+        database.db()
+            .Put({}, database.family(rocks::Family::Events), rocks::toSlice(a1.bytes()), "junk")
+            .ok());
+  });
+  open();
+  appendOrdered("a2", "a");
+  // The first attempt is looked at before the replay, and must wait for it; then it is found out.
+  EXPECT_THAT(lease(1), SizeIs(0));
+  EXPECT_EQ(stats_.counter(Counter::Dead), 1);
+  EXPECT_THAT(bodies(lease(1)), ElementsAre("a2"));
+}
+
 }  // namespace
 }  // namespace forebay

@@ -105,7 +105,7 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::leaseDue(std::string_view ups
     LaneBook::Take take = context_.book.take(upstream, absl::ToUnixMicros(now), left);
     const size_t leased_before = leased.size();
     const size_t taken = take.taken.size();
-    status = load(upstream, std::move(take.taken), leased);
+    status = load(upstream, std::move(take.taken), leased, waiting);
     if (status.ok()) {
       status = sortOut(upstream, leased_before, leased, waiting);
     }
@@ -190,7 +190,7 @@ absl::Status DueQueue::park(std::string_view upstream, absl::Span<const LeasedEv
 }
 
 absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& taken,
-                            std::vector<LeasedEvent>& leased) {
+                            std::vector<LeasedEvent>& leased, std::vector<LeasedEvent>& waiting) {
   std::vector<EventId> unread;
   for (const Taken& one : taken) {
     if (one.fresh.event == nullptr) {
@@ -199,12 +199,14 @@ absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& take
   }
   std::vector<absl::StatusOr<v1::EventState>> states;
   std::vector<absl::StatusOr<EventPtr>> events;
+  const size_t before = leased.size();
+  const size_t waiting_before = waiting.size();
   if (!unread.empty()) {
     states = readStates(*context_.database, unread);
+    passOver(upstream, taken, unread, states, waiting);
     events = readEvents(*context_.database, unread);
   }
 
-  const size_t before = leased.size();
   leased.reserve(before + taken.size());
   std::vector<LeasedEvent> corrupt;
   size_t next = 0;
@@ -246,10 +248,48 @@ absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& take
     for (const Taken& one : taken) {
       ids.push_back(one.key.id);
     }
+    for (size_t i = waiting_before; i < waiting.size(); ++i) {
+      ids.push_back(waiting[i].event->id);
+    }
     context_.book.giveBack(upstream, ids);
     leased.resize(before);
+    waiting.resize(waiting_before);
   }
   return status;
+}
+
+void DueQueue::passOver(std::string_view upstream, std::vector<Taken>& taken,
+                        std::vector<EventId>& unread,
+                        std::vector<absl::StatusOr<v1::EventState>>& states,
+                        std::vector<LeasedEvent>& waiting) {
+  size_t next = 0;
+  size_t kept_taken = 0;
+  size_t kept = 0;
+  for (Taken& one : taken) {
+    if (one.fresh.event == nullptr) {
+      absl::StatusOr<v1::EventState>& state = states[next++];
+      if (state.ok() && !state->order_key().empty() &&
+          context_.book.keyHolder(upstream, state->order_key()).has_value()) {
+        context_.book.describe(one.key.id, *state);
+        auto named = std::make_shared<Event>();
+        named->id = one.key.id;
+        waiting.push_back({std::move(named), *std::move(state)});
+        continue;
+      }
+      if (kept != next - 1) {
+        unread[kept] = one.key.id;
+        states[kept] = std::move(state);
+      }
+      ++kept;
+    }
+    if (&taken[kept_taken] != &one) {
+      taken[kept_taken] = std::move(one);
+    }
+    ++kept_taken;
+  }
+  taken.resize(kept_taken);
+  unread.resize(kept);
+  states.resize(kept);
 }
 
 absl::Status DueQueue::buryCorrupt(std::string_view upstream,
@@ -298,7 +338,13 @@ void DueQueue::release(std::string_view upstream, absl::Span<const EventId> ids)
 void DueQueue::giveBack(std::string_view upstream, absl::Span<const EventId> ids) {
   std::vector<std::optional<Lease>> leases = context_.book.leases(ids);
   context_.book.giveBack(upstream, ids);
-  context_.in_flight.remove(ids);
+  ids_.clear();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (leases[i].has_value() && leases[i]->upstream == upstream) {
+      ids_.push_back(ids[i]);
+    }
+  }
+  context_.in_flight.remove(ids_);
   std::erase_if(leases, [&](const std::optional<Lease>& lease) {
     return !lease.has_value() || lease->order_key.empty() || lease->upstream != upstream;
   });

@@ -39,7 +39,14 @@ private:
   // Adds to `leased`, reading those events that are not in memory. What can't be read is left out
   // and made dead. On an error nothing is added and what was taken is given back.
   absl::Status load(std::string_view upstream, std::vector<Taken>&& taken,
-                    std::vector<LeasedEvent>& leased) ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+                    std::vector<LeasedEvent>& leased, std::vector<LeasedEvent>& waiting)
+      ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
+  // Moves those whose key somebody has to `waiting`, by their state and id alone: their bodies
+  // needn't be read for that.
+  void passOver(std::string_view upstream, std::vector<Taken>& taken, std::vector<EventId>& unread,
+                std::vector<absl::StatusOr<v1::EventState>>& states,
+                std::vector<LeasedEvent>& waiting) ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
   void giveBack(std::string_view upstream, absl::Span<const EventId> ids)
       ABSL_SHARED_LOCKS_REQUIRED(context_.opening)

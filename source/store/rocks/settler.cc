@@ -56,7 +56,7 @@ void TransitionBatch::moveInOrder(std::string_view upstream, const EventId& id, 
     encodeOrderKey(upstream, place, key.key, id, key_);
     batch_.Put(database_.family(Family::Order), key_, {});
   }
-  touch(key).moved[id] = {place, ends_lease};
+  touch(key).moved[id] = {place, ends_lease, to.parked()};
 }
 
 TransitionBatch::Touched& TransitionBatch::touch(const OrderKey& key) {
@@ -99,11 +99,24 @@ absl::Status TransitionBatch::unparkFirst(Touched& touched) {
     if (!first.has_value()) {
       continue;
     }
-    // One that the batch moves itself is where it should be.
-    if (stored->has_value() && (*stored)->id == *first && (*stored)->state.parked()) {
-      v1::EventState unparked = (*stored)->state;
-      unparked.set_parked(false);
-      move(key.upstream, *first, placementOf((*stored)->state), unparked, false);
+    const auto moved = touched.moved.find(*first);
+    if (moved == touched.moved.end()) {
+      if ((*stored)->state.parked()) {
+        v1::EventState unparked = (*stored)->state;
+        unparked.set_parked(false);
+        move(key.upstream, *first, placementOf((*stored)->state), unparked, false);
+      }
+    } else if (moved->second.parked) {
+      // The batch parks it, but whom it should wait for has died since. Its state on disk is still
+      // the one before.
+      absl::StatusOr<v1::EventState> before = readState(database_, *first);
+      if (!before.ok()) {
+        return before.status();
+      }
+      before->set_parked(true);
+      const Placement parked = placementOf(*before);
+      before->set_parked(false);
+      move(key.upstream, *first, parked, *before, moved->second.ends_lease);
     }
     break;
   }

@@ -47,6 +47,7 @@ private:
     struct Moved {
       OrderPlace place;
       bool ends_lease;
+      bool parked;
     };
     absl::flat_hash_map<EventId, Moved> moved;
     // Once it is written nobody is below these: of Holds and of Behind. None: not looked at.
