@@ -113,8 +113,8 @@ TEST_F(PlanTest, WhatTheFileDoesNotHoldIsExitCode1) {
 // The same seed prints the same, to the last character; it says, shows and draws.
 TEST_F(PlanTest, TellsOfTheQuickstart) {
   const std::string svg = cat(::testing::TempDir(), "/quickstart.svg");
-  const std::vector<std::string> arguments = {"plan", kQuickstart, "--rate", "5/s",
-                                              "--outage", "2m", "--svg", svg};
+  const std::vector<std::string> arguments = {"plan",     kQuickstart, "--rate", "5/s",
+                                              "--outage", "2m",        "--svg",  svg};
   EXPECT_EQ(run(arguments), 0) << err_;
   EXPECT_THAT(out_, AllOf(StartsWith("Down for 2 min at 5/s: "), HasSubstr(" events wait, after "),
                           HasSubstr("\nTIME "), HasSubstr("\n+"), HasSubstr("drained"),
@@ -176,7 +176,8 @@ TEST_F(PlanTest, ComparesWithAndWithoutBreaker) {
   for (const std::string jitter : {"FULL", "EQUAL", "DECORRELATED", "PROPORTIONAL", "NONE"}) {
     EXPECT_THAT(out_, HasSubstr("\n" + jitter + " ")) << out_;
   }
-  EXPECT_EQ(run({"plan", kQuickstart, "--outage", "2m", "--rate", "5/s", "--compare", "--json"}), 0);
+  EXPECT_EQ(run({"plan", kQuickstart, "--outage", "2m", "--rate", "5/s", "--compare", "--json"}),
+            0);
   google::protobuf::Struct object;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(out_, &object).ok());
   const auto& plans = object.fields().at("plans").list_value().values();

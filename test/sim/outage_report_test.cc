@@ -79,7 +79,8 @@ void print(std::string_view name, const Outage& outage) {
             << std::setw(10) << report.attempts_in_outage << std::setw(8) << report.peak
             << std::setw(8) << std::setprecision(3)
             << static_cast<double>(report.peak) / kSteadyPerSecond << std::setw(12)
-            << absl::FormatDuration(absl::Trunc(*report.drained_at - kOutageUntil, absl::Seconds(1)))
+            << absl::FormatDuration(
+                   absl::Trunc(*report.drained_at - kOutageUntil, absl::Seconds(1)))
             << std::setw(6) << outage.result.totals.dead << "\n";
 }
 
@@ -90,8 +91,9 @@ TEST(OutageReportTest, TwoHoursAtFiftyEventsASecond) {
   const Outage unlimited = runOutage(std::nullopt);
   ASSERT_TRUE(limited.report.drained_at.has_value());
   ASSERT_TRUE(unlimited.report.drained_at.has_value());
-  std::cout << "                        events   waiting  attempts  peak/s  x steady  drained  dead\n"
-               "                                at most in outage            in\n";
+  std::cout
+      << "                        events   waiting  attempts  peak/s  x steady  drained  dead\n"
+         "                                at most in outage            in\n";
   print("rate limit 100 in 1s", limited);
   print("no rate limit", unlimited);
 
