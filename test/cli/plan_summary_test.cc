@@ -68,6 +68,15 @@ TEST(PlanSummaryTest, CountsFromTheReturn) {
   EXPECT_EQ(summary.dead, 0);
 }
 
+// What is always under way is no backlog: drained is what it was before the outage.
+TEST(PlanSummaryTest, DrainedIsAsBefore) {
+  Plan plan = fixedPlan();
+  for (PlanSecond& second : plan.series.seconds) {
+    second.backlog += 3;
+  }
+  EXPECT_EQ(summarise(plan.input, plan.series).drained, absl::Seconds(23));
+}
+
 TEST(PlanSummaryTest, SaysThatTheAppCannotKeepUp) {
   Plan plan = fixedPlan();
   plan.input.per_second = 12;
