@@ -67,6 +67,7 @@ TEST(PlanTextTest, WritesNumbers) {
 
 TEST(PlanTextTest, WrapsAtBlanks) {
   EXPECT_EQ(wrapped("one two three\nfour\n", 7), "one two\nthree\nfour\n");
+  EXPECT_EQ(wrapped("one two three", 6), "one\ntwo\nthree");
   EXPECT_EQ(wrapped("unbreakable a", 4), "unbreakable\na");
   EXPECT_EQ(wrapped("", 80), "");
 }
