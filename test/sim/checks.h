@@ -52,6 +52,12 @@ private:
     // By key: the events that later ones of the key must wait for, and which is under way.
     absl::flat_hash_map<std::string, std::set<EventId>> holders;
     absl::flat_hash_map<std::string, EventId> under_way;
+    // First attempts that wait, by due time; of events without a key, since others may be parked.
+    std::set<std::pair<int64_t, EventId>> firsts_waiting;
+    // Of the turns since first attempts were last left waiting: what was leased, and the retries
+    // among what was sent.
+    uint64_t leased_in_run = 0;
+    uint64_t retries_in_run = 0;
   };
   // An event as it should be.
   struct Known {
@@ -68,11 +74,11 @@ private:
   void fail(const std::string& what);
   void fail(const EventId& id, const std::string& what);
   Known* find(const EventId& id, const char* doing);
-  // Counts an event in or out of its state, and of the order of its key.
+  // Counts an event in or out of its state, the order of its key, and the first attempts.
   void count(const Known& known, const EventId& id, int64_t by);
   void move(Known& known, const EventId& id, const v1::EventState& to);
-  void checkDecision(const EventId& id, const Known& known, const Settlement& settlement);
-  void checkRetry(const EventId& id, const Known& known, const v1::EventState& next);
+  void setLeased(Known& known, const EventId& id, bool leased);
+  void checkShare();
   void checkTotals(Simulation& simulation);
   void checkWakes(Simulation& simulation);
   void recount(Simulation& simulation);
@@ -90,6 +96,7 @@ private:
   absl::Duration due_as_of_;
   absl::Time latest_capture_ = absl::InfinitePast();
   bool forgets_;
+  bool turned_ = false;  // in this step
   std::optional<absl::Duration> stepped_at_;
   std::optional<absl::Duration> drained_by_;
   std::vector<std::string> failures_;

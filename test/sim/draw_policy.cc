@@ -53,11 +53,16 @@ void drawRetry(Upstream::Retry& retry, Draw& draw) {
     }
     retry.mutable_jitter()->set_kind(kind);
   }
+  if (!retry.has_share_max_percent()) {
+    retry.set_share_max_percent(draw.number(0, 100));
+  }
   if (!retry.has_attempts_max()) {
     retry.set_attempts_max(draw.whole(1, 40));
   }
   if (!retry.has_give_up_after()) {
-    setSeconds(*retry.mutable_give_up_after(), draw.scaled(7200, 72 * 3600));
+    // Short ones too, so that many events meet their deadline; but longer than the first wait.
+    const double least = retry.has_schedule() ? 7200 : 120;
+    setSeconds(*retry.mutable_give_up_after(), draw.scaled(least, 72 * 3600));
   }
 }
 

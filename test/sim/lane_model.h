@@ -49,6 +49,7 @@ public:
 
   const UpstreamConfig& config() const { return config_; }
   bool paused() const { return paused_; }
+  bool probes() const { return open_; }
   uint32_t inFlight() const { return in_flight_; }
 
 private:

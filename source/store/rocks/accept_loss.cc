@@ -25,7 +25,7 @@ public:
 
   absl::Status run() {
     batch_.Put(toSlice(kRepairingKey), "1");
-    for (const Family family : {Family::Due, Family::SetAside}) {
+    for (const Family family : {Family::Due, Family::SetAside, Family::Order}) {
       batch_.DeleteRange(database_.family(family), rocksdb::Slice(), std::string(512, '\xff'));
     }
     absl::Status status = flush();
@@ -80,15 +80,26 @@ private:
       batch_.Put(database_.family(Family::State), toSlice(id.bytes()), state.SerializeAsString());
       ++revived_;
     }
+    if (state.parked()) {
+      // Whom it waited for may be lost. Where that is not so it is parked again when its turn
+      // comes.
+      state.set_parked(false);
+      batch_.Put(database_.family(Family::State), toSlice(id.bytes()), state.SerializeAsString());
+    }
     ++kept_;
     position_.newest = id;
     LaneSums& lane = lanes_[state.upstream()];
     ++lane.accepted;
     moveCount(lane.settled, v1::STATE_PENDING, state.state());
-    if (state.due_at_us() > 0) {
+    if (isQueued(state)) {
       std::string key;
-      encodeDueKey(state.upstream(), {state.due_at_us(), id}, key);
+      encodeDueKey(state.upstream(), queueOf(state), {state.due_at_us(), id}, key);
       batch_.Put(database_.family(Family::Due), key, {});
+    }
+    if (orderPlace(state) != OrderPlace::None) {
+      std::string key;
+      encodeOrderKey(state.upstream(), orderPlace(state), state.order_key(), id, key);
+      batch_.Put(database_.family(Family::Order), key, {});
     }
     if (isSetAside(state.state())) {
       batch_.Put(database_.family(Family::SetAside),
@@ -124,17 +135,6 @@ private:
   uint64_t revived_ = 0;
 };
 
-// Refuses what a newer version wrote. A damage that hides the format is why we are here.
-absl::Status checkFormatIfReadable(const std::string& path, rocksdb::Env* env) {
-  const absl::StatusOr<std::unique_ptr<Database>> look =
-      Database::open(path, env, OpenMode::ReadOnly);
-  if (!look.ok()) {
-    return absl::OkStatus();
-  }
-  const absl::Status status = checkFormat(**look, path);
-  return absl::IsFailedPrecondition(status) ? status : absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<AcceptedLoss> acceptLoss(const std::string& path, Log& log) {
@@ -143,7 +143,8 @@ absl::StatusOr<AcceptedLoss> acceptLoss(const std::string& path, Log& log) {
   if (status.ok()) {
     status = checkFormatIfReadable(path, env);
   }
-  if (!status.ok()) {
+  // What another version wrote is refused. A damage that hides the format is why we are here.
+  if (!status.ok() && !absl::IsDataLoss(status)) {
     return status;
   }
   absl::StatusOr<std::unique_ptr<Database>> database = Database::open(path, env, OpenMode::Salvage);
