@@ -13,6 +13,7 @@
 #include "source/cli/plan_json.h"
 #include "source/cli/plan_report.h"
 #include "source/cli/plan_run.h"
+#include "source/cli/plan_text.h"
 #include "source/cli/svg.h"
 
 namespace forebay {
@@ -119,9 +120,9 @@ absl::StatusOr<std::string> plan(const PlanOptions& options, size_t columns) {
   const Plan plan{input, *std::move(series), summary};
   const Plot plot = planPlot(plan);
   return finish(options, plot,
-                options.json
-                    ? planJson(plan)
-                    : cat(planWords(plan), "\n", planTable(plan), "\n", drawChart(plot, columns)));
+                options.json ? planJson(plan)
+                             : cat(wrapped(planWords(plan), columns), "\n", planTable(plan), "\n",
+                                   drawChart(plot, columns)));
 }
 
 }  // namespace forebay

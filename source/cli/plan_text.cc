@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "source/base/log.h"
 #include "source/base/strings.h"
 
@@ -88,6 +89,25 @@ std::string decimalText(double number) {
   }
   return number < 0.1 ? absl::StrFormat("%.1g", number)
                       : absl::StrFormat("%g", std::round(number * 10) / 10);
+}
+
+std::string wrapped(std::string_view text, size_t columns) {
+  std::string out;
+  size_t used = 0;
+  for (const absl::string_view line : absl::StrSplit(toAbsl(text), '\n')) {
+    for (const absl::string_view word : absl::StrSplit(line, ' ', absl::SkipEmpty())) {
+      if (used > 0 && used + 1 + word.size() > columns) {
+        out.push_back('\n');
+        used = 0;
+      }
+      out.append(used == 0 ? "" : " ").append(toStd(word));
+      used += (used == 0 ? 0 : 1) + word.size();
+    }
+    out.push_back('\n');
+    used = 0;
+  }
+  out.pop_back();  // the split sees one more line than there are ends of lines
+  return out;
 }
 
 }  // namespace forebay

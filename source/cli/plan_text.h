@@ -23,4 +23,7 @@ std::string countText(uint64_t count);
 // At most one digit after the point, from 10 on none; none of it lost below 0.1: `0.02`.
 std::string decimalText(double number);
 
+// Each line of `text` in lines of at most `columns` bytes, broken at blanks.
+std::string wrapped(std::string_view text, size_t columns);
+
 }  // namespace forebay

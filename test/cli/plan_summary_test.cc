@@ -68,6 +68,15 @@ TEST(PlanSummaryTest, CountsFromTheReturn) {
   EXPECT_EQ(summary.dead, 0);
 }
 
+// What is always under way is no backlog: drained is what it was before the outage.
+TEST(PlanSummaryTest, DrainedIsAsBefore) {
+  Plan plan = fixedPlan();
+  for (PlanSecond& second : plan.series.seconds) {
+    second.backlog += 3;
+  }
+  EXPECT_EQ(summarise(plan.input, plan.series).drained, absl::Seconds(23));
+}
+
 TEST(PlanSummaryTest, SaysThatTheAppCannotKeepUp) {
   Plan plan = fixedPlan();
   plan.input.per_second = 12;
@@ -88,7 +97,8 @@ TEST(PlanSummaryTest, ProbesGetRarer) {
 }
 
 TEST(PlanReportTest, SaysItInWords) {
-  EXPECT_EQ(planWords(fixedPlan()), "Down for 20 s at 10/s: 200 events wait, after 25 attempts.\n"
+  EXPECT_EQ(planWords(fixedPlan()),
+            "Down for 20 s at 10/s: 200 events wait, after 25 attempts.\n"
             "When the app is back, its first event arrives after 11 s (it may take about 20 s: by "
             "then the open breaker tries no more often), it is at full speed after 15 s, drained "
             "after 23 s; at most 40 attempts/s, none dead.\n");
@@ -106,7 +116,9 @@ TEST(PlanReportTest, SaysWhenItNeverDrains) {
   EXPECT_THAT(planTable(plan), Not(HasSubstr("drained\n")));
 }
 
-TEST(PlanReportTest, ShowsWhatChangesWhen) { EXPECT_EQ(planTable(fixedPlan()), R"(TIME                          BACKLOG  ATTEMPTS/S  DELIVERED/S  BREAKER
+TEST(PlanReportTest, ShowsWhatChangesWhen) {
+  EXPECT_EQ(planTable(fixedPlan()),
+            R"(TIME                          BACKLOG  ATTEMPTS/S  DELIVERED/S  BREAKER
 -10 s  before                 0        10          10           closed
 0 s    app down               0        13          0            closed
 2 s    breaker open           20       0           0            open
@@ -117,7 +129,8 @@ TEST(PlanReportTest, ShowsWhatChangesWhen) { EXPECT_EQ(planTable(fixedPlan()), R
 +20 s  half drained           80       40          40           closed
 +22 s  nine tenths            20       40          40           closed
 +23 s  drained                0        10          10           closed
-)"); }
+)");
+}
 
 // One line each, with and without the breaker.
 TEST(PlanCompareTest, PutsThemSideBySide) {
@@ -127,15 +140,16 @@ TEST(PlanCompareTest, PutsThemSideBySide) {
   never.series.end = PlanSeries::End::NotFalling;
   never.summary = summarise(never.input, never.series);
   const std::vector<ComparedPlan> plans = {{"FULL", true, fixedPlan()}, {"NONE", false, never}};
-  EXPECT_EQ(compareText(plans), 
-            "Down for 20 s at 10/s, then back. DOWN: attempts while the app is down, and the busiest\n"
-            "second. BACK: from the return until drained. RATE: what comes in.\n\n"
-            "JITTER  BREAKER  DOWN: ATTEMPTS  PEAK/S  BACK: PEAK/S  MEAN/S  PEAK/RATE  DRAINED AFTER  "
-            "DEAD\n"
-            "FULL    yes      25              15      40            19      4          23 s           "
-            "0\n"
-            "NONE    no       25              15      40            16      4          never          "
-            "0\n");
+  EXPECT_EQ(
+      compareText(plans),
+      "Down for 20 s at 10/s, then back. DOWN: attempts while the app is down, and the busiest\n"
+      "second. BACK: from the return until drained. RATE: what comes in.\n\n"
+      "JITTER  BREAKER  DOWN: ATTEMPTS  PEAK/S  BACK: PEAK/S  MEAN/S  PEAK/RATE  DRAINED AFTER  "
+      "DEAD\n"
+      "FULL    yes      25              15      40            19      4          23 s           "
+      "0\n"
+      "NONE    no       25              15      40            16      4          never          "
+      "0\n");
   const Plot plot = comparePlot(plans);
   EXPECT_TRUE(plot.same_scale);
   ASSERT_EQ(plot.panels.size(), 2);

@@ -113,8 +113,8 @@ TEST_F(PlanTest, WhatTheFileDoesNotHoldIsExitCode1) {
 // The same seed prints the same, to the last character; it says, shows and draws.
 TEST_F(PlanTest, TellsOfTheQuickstart) {
   const std::string svg = cat(::testing::TempDir(), "/quickstart.svg");
-  const std::vector<std::string> arguments = {"plan", kQuickstart, "--rate", "5/s",
-                                              "--outage", "2m", "--svg", svg};
+  const std::vector<std::string> arguments = {"plan",     kQuickstart, "--rate", "5/s",
+                                              "--outage", "2m",        "--svg",  svg};
   EXPECT_EQ(run(arguments), 0) << err_;
   EXPECT_THAT(out_, AllOf(StartsWith("Down for 2 min at 5/s: "), HasSubstr(" events wait, after "),
                           HasSubstr("\nTIME "), HasSubstr("\n+"), HasSubstr("drained"),
@@ -131,7 +131,7 @@ TEST_F(PlanTest, TellsOfTheQuickstart) {
 // Every event of the simulated time is somewhere, the breaker spares the app, and the app bears
 // what it bears.
 TEST_F(PlanTest, TheNumbersAddUp) {
-  EXPECT_EQ(run({"plan", kQuickstart, "--rate", "50/s", "--outage", "5m", "--json"}), 0) << err_;
+  EXPECT_EQ(run({"plan", kQuickstart, "--rate", "10/s", "--outage", "30m", "--json"}), 0) << err_;
   google::protobuf::Struct object;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(out_, &object).ok());
   const auto& series = object.fields().at("series").list_value().values();
@@ -143,12 +143,14 @@ TEST_F(PlanTest, TheNumbersAddUp) {
                second.struct_value().fields().at("dead").number_value();
   }
   EXPECT_EQ(number("delivered") + number("dead"), settled);
-  EXPECT_EQ(settled + number("backlog_at_end"), 50 * series.size());
+  EXPECT_EQ(settled + number("backlog_at_end"), 10 * series.size());
   EXPECT_GE(attempts, settled);
-  EXPECT_NEAR(number("backlog_at_return"), 50 * 300, 200);
+  // Its eight attempts are few: the probes of half an hour use up those of some events.
+  EXPECT_GT(number("dead"), 0);
+  EXPECT_NEAR(number("backlog_at_return"), 10 * 1800, 200);
   // Ten failures open the breaker; from then on one attempt every few seconds.
   EXPECT_GE(number("attempts_in_outage"), 10);
-  EXPECT_LE(number("attempts_in_outage"), 10 + 300 / 2);
+  EXPECT_LE(number("attempts_in_outage"), 10 + 1800 / 2);
   EXPECT_LE(number("first_delivery_seconds"), 11);
   EXPECT_GT(number("full_speed_seconds"), number("first_delivery_seconds") + 50);
   EXPECT_LE(number("attempts_per_second_max"), 10 / 0.05);
@@ -176,7 +178,8 @@ TEST_F(PlanTest, ComparesWithAndWithoutBreaker) {
   for (const std::string jitter : {"FULL", "EQUAL", "DECORRELATED", "PROPORTIONAL", "NONE"}) {
     EXPECT_THAT(out_, HasSubstr("\n" + jitter + " ")) << out_;
   }
-  EXPECT_EQ(run({"plan", kQuickstart, "--outage", "2m", "--rate", "5/s", "--compare", "--json"}), 0);
+  EXPECT_EQ(run({"plan", kQuickstart, "--outage", "2m", "--rate", "5/s", "--compare", "--json"}),
+            0);
   google::protobuf::Struct object;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(out_, &object).ok());
   const auto& plans = object.fields().at("plans").list_value().values();

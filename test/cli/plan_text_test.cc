@@ -65,5 +65,12 @@ TEST(PlanTextTest, WritesNumbers) {
   EXPECT_EQ(decimalText(1234.5), "1,235");
 }
 
+TEST(PlanTextTest, WrapsAtBlanks) {
+  EXPECT_EQ(wrapped("one two three\nfour\n", 7), "one two\nthree\nfour\n");
+  EXPECT_EQ(wrapped("one two three", 6), "one\ntwo\nthree");
+  EXPECT_EQ(wrapped("unbreakable a", 4), "unbreakable\na");
+  EXPECT_EQ(wrapped("", 80), "");
+}
+
 }  // namespace
 }  // namespace forebay

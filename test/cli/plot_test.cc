@@ -86,12 +86,12 @@ TEST(PlotTest, TicksAreRound) {
   EXPECT_THAT(valueTicks(360'000, 4), ElementsAre(0, 100'000, 200'000, 300'000, 400'000));
   EXPECT_THAT(timeTicks(absl::Seconds(-10), absl::Seconds(30), 9),
               ElementsAre(absl::Seconds(-10), absl::Seconds(-5), absl::ZeroDuration(),
-                          absl::Seconds(5), absl::Seconds(10), absl::Seconds(15),
-                          absl::Seconds(20), absl::Seconds(25), absl::Seconds(30)));
-  EXPECT_THAT(timeTicks(absl::Minutes(-6), absl::Hours(3), 8),
-              ElementsAre(absl::ZeroDuration(), absl::Minutes(30), absl::Minutes(60),
-                          absl::Minutes(90), absl::Minutes(120), absl::Minutes(150),
-                          absl::Minutes(180)));
+                          absl::Seconds(5), absl::Seconds(10), absl::Seconds(15), absl::Seconds(20),
+                          absl::Seconds(25), absl::Seconds(30)));
+  EXPECT_THAT(
+      timeTicks(absl::Minutes(-6), absl::Hours(3), 8),
+      ElementsAre(absl::ZeroDuration(), absl::Minutes(30), absl::Minutes(60), absl::Minutes(90),
+                  absl::Minutes(120), absl::Minutes(150), absl::Minutes(180)));
   EXPECT_LE(timeTicks(absl::Hours(-1), absl::Hours(31 * 24), 9).size(), 17);
   EXPECT_EQ(tickText(400'000), "400,000");
   EXPECT_EQ(tickText(1'500'000), "1.5 M");
@@ -155,7 +155,8 @@ TEST(SvgTest, IsWellFormedAndSelfContained) {
 
 // The checker must be able to fail.
 TEST(SvgTest, TheCheckerSeesMistakes) {
-  for (const std::string_view wrong : {"<a>", "<a></b>", "<a b=\"></a>", "<a>&x</a>", "<a", "</a>"}) {
+  for (const std::string_view wrong :
+       {"<a>", "<a></b>", "<a b=\"></a>", "<a>&x</a>", "<a", "</a>"}) {
     EXPECT_NE(xmlMistake(wrong), "") << wrong;
   }
 }
