@@ -107,6 +107,7 @@ class App:
         self.default = Answer()
         self.chooser = None  # called with each request that has no script; returns an Answer
         self.requests = []
+        self.depths = []  # for each request: how many were in flight with it
         self.in_flight = 0
         self.in_flight_max = 0
         self.connections = 0
@@ -170,6 +171,7 @@ class App:
         with self._changed:
             self.requests.append(request)
             self.in_flight += 1
+            self.depths.append(self.in_flight)
             self.in_flight_max = max(self.in_flight_max, self.in_flight)
             self._changed.notify_all()
 
