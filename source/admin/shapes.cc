@@ -71,7 +71,9 @@ void writeEventFields(const StoredEvent& stored, JsonWriter& json) {
   json.textIfAny("path", record.path());
   json.number("body_bytes", record.body().size());
   json.number("attempts", state.attempts());
-  if (state.due_at_us() != 0) {
+  if (state.parked()) {
+    json.boolean("waits_for_order", true);
+  } else if (state.due_at_us() != 0) {
     json.text("next_attempt_at", formatTimeUs(state.due_at_us()));
   }
   json.textIfAny("last_outcome", state.last_outcome());
@@ -96,6 +98,7 @@ void writeEventDetails(const StoredEvent& stored, absl::Span<const v1::AttemptRe
   }
   json.endArray();
   json.textIfAny("replay", stored.state.replay());
+  json.textIfAny("order_key", stored.state.order_key());
 }
 
 void writeUpstream(const UpstreamView& upstream, JsonWriter& json) {
@@ -114,6 +117,15 @@ void writeUpstream(const UpstreamView& upstream, JsonWriter& json) {
   json.number("backlog", upstream.totals.backlog());
   json.number("retrying", upstream.totals.retrying);
   json.number("in_flight", lane.in_flight);
+  if (lane.ramp_percent < 100) {
+    json.number("ramp_percent", lane.ramp_percent);
+  }
+  if (lane.retry_ratio_percent > 0) {
+    json.number("retry_ratio_percent", lane.retry_ratio_percent);
+  }
+  if (lane.storm) {
+    json.boolean("storm", true);
+  }
   // Zero when nothing waits, and when a clock that stepped back would show a negative age.
   const absl::Duration oldest = upstream.oldest_pending.value_or(absl::ZeroDuration());
   json.number("oldest_pending_seconds", std::max<int64_t>(0, absl::ToInt64Seconds(oldest)));

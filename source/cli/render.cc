@@ -55,6 +55,8 @@ constexpr std::string_view kOrder[] = {
     "next_attempt_at",
     "last_outcome",
     "last_status",
+    "waits_for_order",
+    "order_key",
     "replay",
     "matched",
     "sent",
@@ -63,6 +65,9 @@ constexpr std::string_view kOrder[] = {
     "backlog",
     "retrying",
     "in_flight",
+    "ramp_percent",
+    "retry_ratio_percent",
+    "storm",
     "delivered",
     "failed",
     "dead",
@@ -89,9 +94,10 @@ constexpr std::string_view kEventColumns[] = {"id",           "state",    "sourc
                                               "upstream",     "attempts", "received_at",
                                               "last_outcome", "method",   "path"};
 constexpr std::string_view kUpstreamColumns[] = {
-    "name",     "cluster",      "breaker",   "paused",
-    "backlog",  "retrying",     "in_flight", "oldest_pending_seconds",
-    "orphaned", "next_probe_at"};
+    "name",        "cluster",       "breaker",      "paused",
+    "backlog",     "retrying",      "in_flight",    "oldest_pending_seconds",
+    "orphaned",    "next_probe_at", "ramp_percent", "storm",
+    "pause_reason"};
 
 size_t rank(std::string_view key) {
   return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), key) -

@@ -17,7 +17,9 @@ constexpr size_t kLeaseMax = 256;
 }  // namespace
 
 Forwarder::Forwarder(const std::vector<UpstreamConfig>& upstreams, Dependencies dependencies)
-    : deps_(std::move(dependencies)), unsaved_(upstreams.size()) {
+    : deps_(std::move(dependencies)),
+      due_clock_(deps_.clock, deps_.store.latestCapture()),
+      unsaved_(upstreams.size()) {
   absl::MutexLock records(&records_mutex_);
   absl::MutexLock statuses(&status_mutex_);
   for (const UpstreamConfig& upstream : upstreams) {
@@ -65,6 +67,7 @@ void Forwarder::settleArrived() {
   }
   const absl::Time wall_now = deps_.clock.wallNow();
   const MonotonicTime now = deps_.clock.monotonicNow();
+  const int64_t ahead_us = absl::ToInt64Microseconds(due_clock_.ahead());
   for (Arrived& item : arrived) {
     const auto found = lane_of_token_.find(item.token);
     if (found == lane_of_token_.end()) {
@@ -79,6 +82,9 @@ void Forwarder::settleArrived() {
       continue;
     }
     unwritten_.push_back(lane.finish(item.token, item.outcome, wall_now, now, deps_.random));
+    if (v1::EventState& state = unwritten_.back().state; state.due_at_us() > 0) {
+      state.set_due_at_us(state.due_at_us() + ahead_us);
+    }
     unwritten_tokens_.emplace_back(&lane, item.token);
   }
   writeSettlements();
@@ -110,7 +116,7 @@ void Forwarder::fill(Lane& lane, std::vector<OutgoingRequest>& requests) {
   while (const size_t room = std::min(lane.room(now), kLeaseMax)) {
     const absl::Time wall_now = deps_.clock.wallNow();
     absl::StatusOr<std::vector<LeasedEvent>> leased =
-        deps_.store.leaseDue(lane.name(), wall_now, lane.leaseLimits(room, now));
+        deps_.store.leaseDue(lane.name(), due_clock_.now(), lane.leaseLimits(room, now));
     if (!leased.ok()) {
       // The store says itself what is wrong, and wakes us when it is well.
       lease_again_at_ = now + kStorePatience;
@@ -211,7 +217,7 @@ void Forwarder::publish() {
 
 MonotonicTime Forwarder::nextTurn() {
   const MonotonicTime now = deps_.clock.monotonicNow();
-  const absl::Time wall_now = deps_.clock.wallNow();
+  const absl::Time due_now = due_clock_.now();
   MonotonicTime next = MonotonicTime::infiniteFuture();
   if (!unwritten_.empty()) {
     next = std::min(next, std::max(now, settle_again_at_));
@@ -227,7 +233,7 @@ MonotonicTime Forwarder::nextTurn() {
     if (room_at >= next) {
       continue;
     }
-    const absl::Duration until_due = deps_.store.nextDue(lane->name()) - wall_now;
+    const absl::Duration until_due = deps_.store.nextDue(lane->name()) - due_now;
     next = std::min(next, std::max(room_at, now + std::max(until_due, absl::ZeroDuration())));
   }
   return next;

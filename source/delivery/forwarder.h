@@ -15,6 +15,7 @@
 #include "source/base/log.h"
 #include "source/base/random.h"
 #include "source/base/stats.h"
+#include "source/delivery/due_clock.h"
 #include "source/delivery/lane.h"
 #include "source/delivery/lane_control.h"
 #include "source/delivery/transport.h"
@@ -79,6 +80,7 @@ private:
   void showPaused(size_t lane, bool paused, std::string_view reason);
 
   const Dependencies deps_;
+  DueClock due_clock_;
   // Lanes never move: requests in flight name them by index.
   std::vector<std::unique_ptr<Lane>> lanes_;
   absl::flat_hash_map<uint64_t, Lane*> lane_of_token_;

@@ -152,6 +152,8 @@ public:
   virtual absl::flat_hash_map<std::string, LaneTotals> totals() = 0;
   // Capture time of the oldest waiting event known without a search (the lane's window).
   virtual std::optional<absl::Time> oldestWaiting(std::string_view upstream) = 0;
+  // The time in the newest event's id, which never runs back; InfinitePast when there is none.
+  virtual absl::Time latestCapture() = 0;
   virtual StoreHealth health() = 0;
 
   // What outlives a restart about lanes. What is not synced survives the end of the process, and

@@ -128,6 +128,7 @@ public:
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override {
     return store_.oldestWaiting(upstream);
   }
+  absl::Time latestCapture() override { return store_.latestCapture(); }
   StoreHealth health() override { return health_now; }
   absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
                         bool sync) override {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gtest/gtest.h"
 #include "source/delivery/forwarder.h"
 #include "source/store/memory/memory_store.h"
 #include "test/support/fakes.h"
@@ -48,6 +49,18 @@ public:
     sink->onOutcome(request.token, std::move(outcome));
   }
 
+  // Answers the oldest waiting request of this event.
+  void answer(const EventId& id, Outcome outcome) {
+    for (size_t i = 0; i < waiting.size(); ++i) {
+      if (waiting[i].first.event->id == id) {
+        std::swap(waiting[0], waiting[i]);
+        answer(std::move(outcome));
+        return;
+      }
+    }
+    FAIL() << id.toString() << " is not in flight";
+  }
+
   static std::string header(const OutgoingRequest& request, std::string_view name) {
     for (const auto& [key, value] : request.headers) {
       if (key == name) {
@@ -84,7 +97,8 @@ struct World {
         Forwarder::Dependencies{store, transport, clock, random, stats, log, [this] { ++wakes; }});
   }
 
-  EventId capture(const std::string& upstream, const std::string& body = "hello") {
+  EventId capture(const std::string& upstream, const std::string& body = "hello",
+                  const std::string& order_key = "") {
     Event event;
     event.record.set_format(kRecordFormat);
     event.record.set_source("test");
@@ -94,6 +108,7 @@ struct World {
     event.record.set_path("/hook?x=1");
     event.record.set_authority("hooks.example");
     event.record.set_body(body);
+    event.record.set_order_key(order_key);
     store.append(std::move(event), appended, 1);
     return appended.ids.back();
   }
@@ -119,6 +134,19 @@ struct World {
       clock.advance(std::max(next - clock.monotonicNow(), absl::Microseconds(1)));
       settle();
     }
+  }
+
+  // As a process that died and came back.
+  void crash() {
+    forwarder.reset();
+    transport.waiting.clear();
+    store.crash();
+    restart();
+  }
+
+  void replay(const EventId& id) {
+    const ReplayMark mark{id, clock.wallNow(), "job"};
+    ASSERT_EQ(*store.markDue({&mark, 1}), 1u);
   }
 
   v1::EventState state(const EventId& id) { return store.read(id)->state; }

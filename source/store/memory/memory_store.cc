@@ -30,6 +30,7 @@ absl::StatusOr<EventId> MemoryStore::insert(Event&& event) {
   const absl::Time made =
       received_at_us > 0 ? absl::FromUnixMicros(received_at_us) : clock_.wallNow();
   kept->id = ids_.next(made);
+  latest_capture_ = kept->id.time();
   kept->record.set_format(kRecordFormat);
   bytes_ += kept->record.ByteSizeLong();
 
@@ -328,6 +329,11 @@ std::optional<absl::Time> MemoryStore::oldestWaiting(std::string_view upstream) 
     }
   }
   return std::nullopt;
+}
+
+absl::Time MemoryStore::latestCapture() {
+  absl::MutexLock lock(&mutex_);
+  return latest_capture_;
 }
 
 StoreHealth MemoryStore::health() {

@@ -34,6 +34,7 @@ public:
   absl::StatusOr<size_t> markDue(absl::Span<const ReplayMark> marks) override;
   absl::flat_hash_map<std::string, LaneTotals> totals() override;
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override;
+  absl::Time latestCapture() override;
   StoreHealth health() override;
   absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
                         bool sync) override;
@@ -83,6 +84,7 @@ private:
   absl::Mutex mutex_;
   EventIdGenerator ids_ ABSL_GUARDED_BY(mutex_);
   uint64_t sequence_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Time latest_capture_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<EventId, Stored> events_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Lane, std::less<>> lanes_ ABSL_GUARDED_BY(mutex_);

@@ -209,6 +209,11 @@ std::optional<absl::Time> LaneBook::oldest(std::string_view upstream) const {
   return oldest.has_value() ? std::optional<absl::Time>(oldest->time()) : std::nullopt;
 }
 
+absl::Time LaneBook::latestCapture() const {
+  absl::MutexLock lock(&mutex_);
+  return newest_ == EventId() ? absl::InfinitePast() : newest_.time();
+}
+
 absl::flat_hash_map<std::string, LaneTotals> LaneBook::totals() const {
   absl::MutexLock lock(&mutex_);
   absl::flat_hash_map<std::string, LaneTotals> totals;

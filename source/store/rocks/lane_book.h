@@ -100,6 +100,8 @@ public:
 
   std::optional<DueKey> first(std::string_view upstream) const;
   std::optional<absl::Time> oldest(std::string_view upstream) const;
+  // As in EventStore.
+  absl::Time latestCapture() const;
   absl::flat_hash_map<std::string, LaneTotals> totals() const;
 
 private:

@@ -43,6 +43,7 @@ public:
   absl::StatusOr<size_t> markDue(absl::Span<const ReplayMark> marks) override;
   absl::flat_hash_map<std::string, LaneTotals> totals() override;
   std::optional<absl::Time> oldestWaiting(std::string_view upstream) override;
+  absl::Time latestCapture() override { return context_.book.latestCapture(); }
   StoreHealth health() override;
   absl::Status saveLane(std::string_view upstream, const v1::LaneRecord& record,
                         bool sync) override;

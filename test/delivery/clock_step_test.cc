@@ -1,0 +1,56 @@
+#include "gtest/gtest.h"
+#include "test/delivery/world.h"
+
+namespace forebay {
+namespace {
+
+// A wall clock that is set back by a year delays neither a retry nor what is captured after it.
+TEST(ClockStepTest, SteppingBackHoldsNothingUp) {
+  World world({upstream("app")});
+  const EventId retried = world.capture("app");
+  world.settle();
+  world.transport.answer(answered(503));
+  world.settle();
+  world.clock.stepWall(absl::Hours(-24 * 365));
+  const EventId later = world.capture("app");
+  world.settle();
+  world.transport.answer(later, answered(200));
+  world.run(absl::Seconds(59));
+  EXPECT_TRUE(world.transport.waiting.empty());
+  world.run(absl::Seconds(2));
+  world.transport.answer(retried, answered(503));
+  world.run(absl::Seconds(61));
+  world.transport.answer(retried, answered(200));
+  world.settle();
+  EXPECT_EQ(world.store.totals()["app"].delivered, 2u);
+}
+
+// Nor does a restart after it.
+TEST(ClockStepTest, SteppingBackBeforeARestart) {
+  World world({upstream("app")});
+  world.forwarder->pause("app", "").IgnoreError();
+  const EventId waiting = world.capture("app");
+  world.clock.stepWall(absl::Hours(-24 * 365));
+  world.crash();
+  world.forwarder->resume("app").IgnoreError();
+  world.settle();
+  world.transport.answer(waiting, answered(200));
+  world.settle();
+  EXPECT_EQ(world.state(waiting).state(), v1::STATE_DELIVERED);
+}
+
+// Deadlines are by the wall: a step forward beyond one ends the event without another attempt.
+TEST(ClockStepTest, SteppingForwardBeyondTheDeadline) {
+  World world({upstream("app")});
+  const EventId id = world.capture("app");
+  world.settle();
+  world.transport.answer(answered(503));
+  world.settle();
+  world.clock.stepWall(absl::Hours(24 * 365));
+  world.run(absl::Hours(1));
+  EXPECT_EQ(world.transport.sent.size(), 1u);
+  EXPECT_EQ(world.state(id).reason(), v1::DEAD_REASON_EXPIRED);
+}
+
+}  // namespace
+}  // namespace forebay
