@@ -33,6 +33,17 @@ static_assert(kConfiguredDelayMax < kGiveUpAfterMax);
 inline constexpr size_t kScheduleDelaysMax = 100;
 inline constexpr double kMultiplierMax = 1000;
 inline constexpr size_t kClassifyRulesMax = 100;
+// A limit remembers its latest `events` starts: 1.2 MB a lane at the most.
+inline constexpr uint32_t kRateLimitEventsMax = 100'000;
+inline constexpr absl::Duration kRateLimitPerMin = absl::Milliseconds(1);
+inline constexpr absl::Duration kRateLimitPerMax = absl::Hours(1);
+inline constexpr absl::Duration kFailureRateWindowMin = absl::Seconds(1);
+inline constexpr absl::Duration kFailureRateWindowMax = absl::Hours(1);
+inline constexpr uint32_t kFailureRateRequestsMax = 1'000'000;
+inline constexpr absl::Duration kRampMax = absl::Hours(1);
+inline constexpr uint32_t kPauseAfterMax = 1'000'000;
+inline constexpr size_t kOrderHeaderBytesMax = 128;
+inline constexpr size_t kOrderPointerBytesMax = 512;
 
 // --- capture
 inline constexpr size_t kAcknowledgeBodyBytesMax = 64 * kKiB;

@@ -44,6 +44,19 @@ StoreConfig validateStore(Section store) {
   return config;
 }
 
+std::optional<RateLimitConfig> validateRateLimit(const Section& upstream) {
+  if (!upstream.has("rate_limit")) {
+    return std::nullopt;
+  }
+  RateLimitConfig config;
+  Section rate_limit = upstream.inner("rate_limit");
+  rate_limit.require("events");
+  rate_limit.readNumber("events", uint32_t{1}, limits::kRateLimitEventsMax, config.events);
+  rate_limit.require("per");
+  rate_limit.readDuration("per", limits::kRateLimitPerMin, limits::kRateLimitPerMax, config.per);
+  return config;
+}
+
 UpstreamConfig validateUpstream(Section upstream) {
   UpstreamConfig config;
   upstream.readName("name", config.name);
@@ -58,7 +71,13 @@ UpstreamConfig validateUpstream(Section upstream) {
   config.retry = validateRetry(upstream.inner("retry"));
   config.classify = validateClassify(upstream);
   config.breaker = validateBreaker(upstream.inner("circuit_breaker"));
-  upstream.refuseUnsupported({"rate_limit", "pause_after_permanent_failures", "sign", "order_by"});
+  upstream.inner("circuit_breaker")
+      .readDuration("ramp", absl::ZeroDuration(), limits::kRampMax, config.ramp);
+  config.rate_limit = validateRateLimit(upstream);
+  upstream.readNumber("pause_after_permanent_failures", uint32_t{0}, limits::kPauseAfterMax,
+                      config.pause_after_permanent_failures);
+  config.order_by = validateOrderBy(upstream);
+  upstream.refuseUnsupported({"sign"});
   return config;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "source/base/strings.h"
@@ -102,6 +103,57 @@ Jitter validateJitter(Section section) {
   return jitter;
 }
 
+// The wait after the first failure, and the longest that there is.
+struct WaitRange {
+  absl::Duration first;
+  absl::Duration longest;
+};
+
+WaitRange waitRange(const BackoffShape& shape) {
+  if (const auto* schedule = std::get_if<ScheduleBackoff>(&shape); schedule != nullptr) {
+    const std::vector<absl::Duration>& delays = schedule->delays;
+    return {delays[delays.size() > 1 ? 1 : 0], *std::max_element(delays.begin(), delays.end())};
+  }
+  if (const auto* fixed = std::get_if<FixedBackoff>(&shape); fixed != nullptr) {
+    return {fixed->interval, fixed->interval};
+  }
+  if (const auto* linear = std::get_if<LinearBackoff>(&shape); linear != nullptr) {
+    return {linear->initial, linear->max};
+  }
+  const auto& exponential = std::get<ExponentialBackoff>(shape);
+  return {exponential.initial, exponential.max};
+}
+
+// Decorrelated jitter goes from the first wait on in steps of at most three times the one before.
+// From zero it never grows, and where the first wait is the longest it has no room.
+void checkDecorrelated(Section jitter, const BackoffShape& shape) {
+  const WaitRange waits = waitRange(shape);
+  if (waits.first == absl::ZeroDuration()) {
+    jitter.fail(
+        "kind",
+        "must not be DECORRELATED where the wait after the first failure, schedule.delays[1], "
+        "is 0s: three times nothing is nothing (got DECORRELATED)");
+  } else if (waits.longest == waits.first) {
+    jitter.fail("kind",
+                cat("must not be DECORRELATED where ",
+                    std::holds_alternative<FixedBackoff>(shape)
+                        ? "the wait is fixed, "
+                        : "no wait is longer than the one after the first failure, ",
+                    secondsText(waits.first), ": there would be no spread (got DECORRELATED)"));
+  }
+}
+
+BreakerConfig::FailureRate validateFailureRate(Section section) {
+  BreakerConfig::FailureRate rate;
+  section.require("percent");
+  section.readPositive("percent", 100.0, rate.percent);
+  section.readDuration("window", limits::kFailureRateWindowMin, limits::kFailureRateWindowMax,
+                       rate.window);
+  section.readNumber("requests_min", uint32_t{1}, limits::kFailureRateRequestsMax,
+                     rate.requests_min);
+  return rate;
+}
+
 // The least that `give_up_after` must allow, from capture: the first retry, or the first attempt
 // when there are no retries.
 absl::Duration neededTime(const BackoffShape& shape, uint32_t attempts_max) {
@@ -141,11 +193,17 @@ RetryConfig validateRetry(Section retry) {
   config.jitter = validateJitter(retry.inner("jitter"));
   retry.readNumber("attempts_max", uint32_t{1}, limits::kAttemptsMaxCeiling, config.attempts_max);
   retry.readPositive("give_up_after", limits::kGiveUpAfterMax, config.give_up_after);
-  for (const std::string_view field :
-       {"exponential", "schedule", "linear", "fixed", "attempts_max", "give_up_after"}) {
+  retry.readNumber("share_max_percent", 0.0, 100.0, config.share_max_percent);
+  for (const std::string_view field : {"exponential", "schedule", "linear", "fixed"}) {
     if (!retry.isCleanThroughout(field)) {
-      return config;  // nothing to compare
+      return config;  // nothing to compare with
     }
+  }
+  if (config.jitter.kind == JitterKind::Decorrelated) {
+    checkDecorrelated(retry.inner("jitter"), config.backoff);
+  }
+  if (!retry.isClean("attempts_max") || !retry.isClean("give_up_after")) {
+    return config;
   }
   const absl::Duration needed = neededTime(config.backoff, config.attempts_max);
   if (config.give_up_after <= needed) {
@@ -202,7 +260,9 @@ BreakerConfig validateBreaker(Section circuit_breaker) {
   open.readNumber("multiplier", 1.0, limits::kMultiplierMax, config.open_multiplier);
   readRepeatedDelay(open, "max", config.open_max);
   checkMaxNotBelowInitial(open, config.open_initial, config.open_max);
-  circuit_breaker.refuseUnsupported({"failure_rate", "ramp"});
+  if (circuit_breaker.has("failure_rate")) {
+    config.failure_rate = validateFailureRate(circuit_breaker.inner("failure_rate"));
+  }
   return config;
 }
 

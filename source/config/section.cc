@@ -124,6 +124,12 @@ void Section::readString(std::string_view field, size_t bytes_max, std::string& 
   value = std::move(got);
 }
 
+void Section::require(std::string_view field) {
+  if (!has(field) && isClean(field)) {
+    fail(field, "is required");
+  }
+}
+
 bool Section::readRequired(std::string_view field, size_t bytes_max, std::string& value) {
   readString(field, bytes_max, value);
   if (!isClean(field)) {

@@ -43,7 +43,9 @@ public:
   void readPositive(std::string_view field, absl::Duration max, absl::Duration& value);
   void readPositive(std::string_view field, double max, double& value);
   void readString(std::string_view field, size_t bytes_max, std::string& value);
-  // The same, and an empty one is a mistake. Returns whether `value` can be looked at further.
+  // A field without default that was left out is a mistake.
+  void require(std::string_view field);
+  // readString(), and an empty one is a mistake. Returns whether `value` can be looked at further.
   bool readRequired(std::string_view field, size_t bytes_max, std::string& value);
   // A required string of letters, digits, `_`, `.` and `-`.
   bool readName(std::string_view field, std::string& value);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "api/forebay/v1/config.pb.h"
@@ -18,6 +19,8 @@ EngineConfig validateEngine(Section bootstrap);
 RetryConfig validateRetry(Section retry);
 std::vector<ClassifyRule> validateClassify(const Section& upstream);
 BreakerConfig validateBreaker(Section circuit_breaker);
+// None where `upstream` has none.
+std::optional<OrderBy> validateOrderBy(const Section& upstream);
 
 CaptureConfig validateCapture(Section capture, const EngineConfig& engine);
 

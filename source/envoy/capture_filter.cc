@@ -8,6 +8,7 @@
 #include "source/base/strings.h"
 #include "source/envoy/abi_types.h"
 #include "source/envoy/ack_tally.h"
+#include "source/ingest/order_key.h"
 
 namespace forebay {
 
@@ -21,8 +22,10 @@ FbHeadersStatus CaptureFilter::onHeaders(bool end_of_stream) {
   const void* const route =
       envoy_dynamic_module_callback_get_most_specific_route_config(envoy_filter_);
   if (route != nullptr) {
-    capture_ = static_cast<const CaptureFilterConfig*>(route)->capture;
-    first_delay_ = static_cast<const CaptureFilterConfig*>(route)->first_delay;
+    const auto& config = *static_cast<const CaptureFilterConfig*>(route);
+    capture_ = config.capture;
+    first_delay_ = config.first_delay;
+    order_by_ = config.order_by;
   }
   readHead();
   switch (admit(*capture_, event_.record.method(), content_length_)) {
@@ -120,6 +123,10 @@ void CaptureFilter::submit() {
   record.set_upstream(capture_->upstream);
   record.set_received_at_us(absl::ToUnixMicros(process_->clock().wallNow()));
   record.set_first_delay_us(absl::ToInt64Microseconds(first_delay_));
+  if (order_by_ != nullptr) {
+    record.set_order_key(orderKey(*order_by_, record));
+    order_key_missing_ = record.order_key().empty();
+  }
   FbBuffer peer{};
   if (envoy_dynamic_module_callback_http_filter_get_attribute_string(envoy_filter_, FbSourceAddress,
                                                                      &peer)) {
@@ -136,6 +143,9 @@ void CaptureFilter::onAppended(const absl::Status& status) {
   phase_ = Phase::Answered;
   const absl::Duration took = process_->clock().monotonicNow() - submitted_at_;
   AckTally::ofThisThread().add(capture_->source, status.ok(), absl::ToInt64Milliseconds(took));
+  if (order_key_missing_ && status.ok()) {
+    process_->stats().add(Counter::OrderKeyMissing, {capture_->upstream}, 1);
+  }
   answer(appendAnswer(*capture_, status));
 }
 

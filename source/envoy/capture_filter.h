@@ -17,7 +17,8 @@ namespace forebay {
 struct CaptureFilterConfig {
   std::shared_ptr<const CaptureConfig> capture;
   Process* process = nullptr;
-  absl::Duration first_delay;  // of the upstream's schedule
+  absl::Duration first_delay;         // of the upstream's schedule
+  const OrderBy* order_by = nullptr;  // the upstream's, in the process's config; null: no order
 };
 
 // One request on its way to the log. On its worker's thread; never touches the disk.
@@ -27,6 +28,7 @@ public:
       : capture_(config.capture),
         process_(config.process),
         first_delay_(config.first_delay),
+        order_by_(config.order_by),
         envoy_filter_(envoy_filter) {}
   ~CaptureFilter() override;
 
@@ -52,6 +54,8 @@ private:
   std::shared_ptr<const CaptureConfig> capture_;
   Process* const process_;
   absl::Duration first_delay_;
+  const OrderBy* order_by_;
+  bool order_key_missing_ = false;
   void* const envoy_filter_;
   Phase phase_ = Phase::Deciding;
   Event event_;

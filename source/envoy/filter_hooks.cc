@@ -34,9 +34,10 @@ absl::StatusOr<std::unique_ptr<CaptureFilterConfig>> makeConfig(std::string_view
   if (!capture.ok()) {
     return capture.status();
   }
-  const RetryConfig& retry = process->config().findUpstream(capture->upstream)->retry;
+  const UpstreamConfig& upstream = *process->config().findUpstream(capture->upstream);
   auto config = std::make_unique<CaptureFilterConfig>();
-  config->first_delay = Backoff(retry.backoff, retry.jitter).beforeFirst();
+  config->first_delay = Backoff(upstream.retry.backoff, upstream.retry.jitter).beforeFirst();
+  config->order_by = upstream.order_by.has_value() ? &*upstream.order_by : nullptr;
   config->capture = std::make_shared<const CaptureConfig>(*std::move(capture));
   config->process = process;
   return config;

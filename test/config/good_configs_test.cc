@@ -45,6 +45,12 @@ void expectDefaults(const UpstreamConfig& upstream) {
   EXPECT_EQ(upstream.breaker.open_initial, absl::Seconds(10));
   EXPECT_EQ(upstream.breaker.open_multiplier, 2);
   EXPECT_EQ(upstream.breaker.open_max, absl::Seconds(300));
+  EXPECT_FALSE(upstream.breaker.failure_rate.has_value());
+  EXPECT_EQ(upstream.ramp, absl::Seconds(60));
+  EXPECT_FALSE(upstream.rate_limit.has_value());
+  EXPECT_EQ(upstream.retry.share_max_percent, 80);
+  EXPECT_EQ(upstream.pause_after_permanent_failures, 100u);
+  EXPECT_FALSE(upstream.order_by.has_value());
 }
 
 TEST(GoodConfigsTest, MinimalBootstrapHasTheContractsDefaults) {
@@ -64,7 +70,11 @@ TEST(GoodConfigsTest, EmptyMappingsAndNullsAreDefaults) {
                                   "circuit_breaker": {"open": {}})"));
   expectDefaults(parseUpstream(R"("retry": {"exponential": null, "fixed": null, "jitter": null,
                                             "attempts_max": null}, "classify": null,
-                                  "timeout": null, "circuit_breaker": null, "sign": null)"));
+                                  "timeout": null, "circuit_breaker": null, "sign": null,
+                                  "rate_limit": null, "order_by": null,
+                                  "pause_after_permanent_failures": null)"));
+  expectDefaults(parseUpstream(R"("circuit_breaker": {"failure_rate": null, "ramp": null},
+                                  "retry": {"share_max_percent": null})"));
 }
 
 TEST(GoodConfigsTest, FullBootstrap) {
@@ -73,14 +83,17 @@ TEST(GoodConfigsTest, FullBootstrap) {
     "upstreams": [
       {"name": "first", "cluster": "one"},
       {"name": "A-b_c.9", "cluster": "outbound|80||app.svc", "timeout": "0.5s",
-       "concurrency_max": 10000,
+       "concurrency_max": 10000, "rate_limit": {"events": 100000, "per": "0.001s"},
+       "pause_after_permanent_failures": 0, "order_by": {"header": "x-shop-id"},
        "retry": {"exponential": {"initial": "0.01s", "multiplier": 1.5, "max": "0.02s"},
                  "jitter": {"kind": "PROPORTIONAL", "ratio": 1},
-                 "attempts_max": 1000, "give_up_after": "2592000s"},
+                 "attempts_max": 1000, "give_up_after": "2592000s", "share_max_percent": 0},
        "classify": [{"match": "404", "as": "RETRY"}, {"match": "500-599", "as": "PERMANENT"},
                     {"match": "3xx", "as": "SUCCESS"}, {"match": "timeout", "as": "PERMANENT"}],
        "circuit_breaker": {"consecutive_failures": 1,
-                           "open": {"initial": "1s", "multiplier": 1, "max": "1s"}}}]})");
+                           "open": {"initial": "1s", "multiplier": 1, "max": "1s"},
+                           "failure_rate": {"percent": 0.5, "window": "1s", "requests_min": 1},
+                           "ramp": "0s"}}]})");
   EXPECT_EQ(config.store.size_max_bytes, 64 * limits::kMiB);
   EXPECT_EQ(config.store.free_disk_min_bytes, 0u);
   ASSERT_EQ(config.upstreams.size(), 2u);
@@ -102,6 +115,19 @@ TEST(GoodConfigsTest, FullBootstrap) {
   EXPECT_EQ(upstream.breaker.open_initial, absl::Seconds(1));
   EXPECT_EQ(upstream.breaker.open_multiplier, 1);
   EXPECT_EQ(upstream.breaker.open_max, absl::Seconds(1));
+  ASSERT_TRUE(upstream.breaker.failure_rate.has_value());
+  EXPECT_EQ(upstream.breaker.failure_rate->percent, 0.5);
+  EXPECT_EQ(upstream.breaker.failure_rate->window, absl::Seconds(1));
+  EXPECT_EQ(upstream.breaker.failure_rate->requests_min, 1u);
+  EXPECT_EQ(upstream.ramp, absl::ZeroDuration());
+  ASSERT_TRUE(upstream.rate_limit.has_value());
+  EXPECT_EQ(upstream.rate_limit->events, 100'000u);
+  EXPECT_EQ(upstream.rate_limit->per, absl::Milliseconds(1));
+  EXPECT_EQ(upstream.retry.share_max_percent, 0);
+  EXPECT_EQ(upstream.pause_after_permanent_failures, 0u);
+  ASSERT_TRUE(upstream.order_by.has_value());
+  EXPECT_EQ(upstream.order_by->header, "x-shop-id");
+  EXPECT_EQ(upstream.order_by->json_pointer, "");
   ASSERT_EQ(upstream.classify.size(), 4u);
   EXPECT_EQ(upstream.classify[0].verdict, Verdict::Retry);
   EXPECT_EQ(upstream.classify[0].status_min, 404u);
@@ -111,6 +137,65 @@ TEST(GoodConfigsTest, FullBootstrap) {
   EXPECT_EQ(upstream.classify[2].verdict, Verdict::Success);
   EXPECT_EQ(upstream.classify[2].status_min, 300u);
   EXPECT_EQ(upstream.classify[3].kind, OutcomeKind::Timeout);
+}
+
+// The other ends of what is allowed.
+TEST(GoodConfigsTest, PaceAndOrderAtTheirLimits) {
+  const UpstreamConfig upstream = parseUpstream(
+      R"("rate_limit": {"events": 1, "per": "3600s"}, "retry": {"share_max_percent": 100},
+         "circuit_breaker": {"failure_rate": {"percent": 100, "window": "3600s",
+                                              "requests_min": 1000000}, "ramp": "3600s"},
+         "pause_after_permanent_failures": 1000000,
+         "order_by": {"json_pointer": "/data/a~1b~0/0"})");
+  EXPECT_EQ(upstream.rate_limit->events, 1u);
+  EXPECT_EQ(upstream.rate_limit->per, absl::Hours(1));
+  EXPECT_EQ(upstream.retry.share_max_percent, 100);
+  EXPECT_EQ(upstream.breaker.failure_rate->percent, 100);
+  EXPECT_EQ(upstream.breaker.failure_rate->window, absl::Hours(1));
+  EXPECT_EQ(upstream.breaker.failure_rate->requests_min, 1'000'000u);
+  EXPECT_EQ(upstream.ramp, absl::Hours(1));
+  EXPECT_EQ(upstream.pause_after_permanent_failures, 1'000'000u);
+  EXPECT_EQ(upstream.order_by->header, "");
+  EXPECT_EQ(upstream.order_by->json_pointer, "/data/a~1b~0/0");
+}
+
+TEST(GoodConfigsTest, FailureRateHasDefaults) {
+  const BreakerConfig breaker =
+      parseUpstream(R"("circuit_breaker": {"failure_rate": {"percent": 50}})").breaker;
+  ASSERT_TRUE(breaker.failure_rate.has_value());
+  EXPECT_EQ(breaker.failure_rate->percent, 50);
+  EXPECT_EQ(breaker.failure_rate->window, absl::Seconds(60));
+  EXPECT_EQ(breaker.failure_rate->requests_min, 20u);
+}
+
+// Every mark of an RFC 9110 token, and the longest names.
+TEST(GoodConfigsTest, OrderKeysOfEveryKind) {
+  for (const std::string& header :
+       {std::string("x"), std::string("!#$%&'*+-.^_`|~09az"), std::string(128, 'h')}) {
+    EXPECT_EQ(
+        parseUpstream(absl::StrCat(R"("order_by": {"header": ")", header, "\"}")).order_by->header,
+        header);
+  }
+  for (const std::string& pointer :
+       {std::string("/"), std::string("//"), std::string("/~01"), "/" + std::string(511, 'p')}) {
+    EXPECT_EQ(parseUpstream(absl::StrCat(R"("order_by": {"json_pointer": ")", pointer, "\"}"))
+                  .order_by->json_pointer,
+              pointer);
+  }
+}
+
+// Decorrelated jitter needs a first wait, and room above it; nothing else.
+TEST(GoodConfigsTest, DecorrelatedJitterGoesWithWhatGrows) {
+  for (const char* const shape :
+       {R"("exponential": {})", R"("exponential": {"multiplier": 1})", R"("linear": {})",
+        R"("schedule": {"delays": ["0s", "10s", "60s"]})",
+        R"("schedule": {"delays": ["60s", "10s"]})"}) {
+    EXPECT_EQ(
+        parseUpstream(absl::StrCat(R"("retry": {"jitter": {"kind": "DECORRELATED"}, )", shape, "}"))
+            .retry.jitter.kind,
+        JitterKind::Decorrelated)
+        << shape;
+  }
 }
 
 // Envoy prints large numbers of a Struct so.

@@ -22,12 +22,18 @@ constexpr char kBootstrap[] = R"({
   "upstreams": [
     {"name": "a", "cluster": "b", "timeout": "30s", "concurrency_max": 5,
      "retry": {"schedule": {"delays": ["0s", "30s"]}, "jitter": {"kind": "PROPORTIONAL",
-               "ratio": 0.2}, "attempts_max": 5, "give_up_after": "3600s"},
+               "ratio": 0.2}, "attempts_max": 5, "give_up_after": "3600s", "share_max_percent": 50},
+     "rate_limit": {"events": 10, "per": "1s"}, "pause_after_permanent_failures": 5,
+     "order_by": {"header": "x-shop-id"},
      "classify": [{"match": "404", "as": "RETRY"}],
      "circuit_breaker": {"consecutive_failures": 5, "open": {"initial": "1s", "multiplier": 2,
-                         "max": "5s"}}},
-    {"name": "c", "cluster": "d", "retry": {"exponential": {"initial": "1s", "multiplier": 2,
-     "max": "60s"}}}]})";
+                         "max": "5s"}, "failure_rate": {"percent": 50, "window": "60s", "requests_min": 20},
+                         "ramp": "60s"}},
+    {"name": "c", "cluster": "d", "order_by": {"json_pointer": "/data/object"},
+     "retry": {"exponential": {"initial": "1s", "multiplier": 2, "max": "60s"},
+               "jitter": {"kind": "DECORRELATED"}}},
+    {"name": "e", "cluster": "f", "retry": {"schedule": {"delays": ["1s", "2s", "3s"]},
+               "jitter": {"kind": "DECORRELATED"}}}]})";
 constexpr char kCapture[] = R"({"source": "stripe", "upstream": "billing", "provider": "none",
   "acknowledge": {"status": 200, "body": "ok", "content_type": "text/plain"},
   "body_bytes_max": 1000, "methods": ["POST", "PUT"]})";
