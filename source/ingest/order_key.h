@@ -7,9 +7,9 @@
 
 namespace forebay {
 
-// What orders `record` among its upstream's events: the value of the header (of the first one, where
-// it comes several times) or the scalar at the pointer into the body. Empty when there is none, or
-// it is empty: the event then has no order.
+// What orders `record` among its upstream's events: the value of the header (of the first one,
+// where it comes several times) or the scalar at the pointer into the body. Empty when there is
+// none, or it is empty: the event then has no order.
 //
 // At most limits::kOrderKeyBytesMax bytes. A longer key is cut, and its last 16 bytes are those of
 // the FNV-1a hash (128 bits, the most significant byte first) of the whole. That keeps long keys

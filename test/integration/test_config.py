@@ -10,10 +10,11 @@ import tempfile
 
 import pytest
 
-from harness import sender
+from harness import metrics, sender
 from harness.config import (Config, bootstrap_extension, capture, capture_filter, cluster,
                             per_route, route, upstream)
 from harness.envoy import REPO, chosen_versions, validate
+from harness.waiting import eventually
 
 BAD = json.loads((REPO / "test/config/bad_configs.json").read_text())
 EXAMPLES = sorted((REPO / "examples").glob("**/envoy.yaml"))
@@ -221,3 +222,56 @@ def test_restart_after_a_refusal(launcher, app):
     envoy.start()
     app.start()
     app.wait_for(1, "/a")
+
+
+def test_pace_and_order_are_accepted(launcher, app):
+    """A lane with rate limit, failure rate, ramp, pause, share and order starts and delivers."""
+    lane = upstream(
+        "app",
+        rate_limit={"events": 100, "per": "1s"},
+        circuit_breaker={"failure_rate": {"percent": 50}, "ramp": "1s"},
+        pause_after_permanent_failures=5,
+        order_by={"header": "x-shop-id"},
+    )
+    lane["retry"]["share_max_percent"] = 50
+    envoy = launcher.start(launcher.config(app, [lane]))
+    sender.capture(envoy.port, "/a", headers=[("X-Shop-Id", "7")])
+    app.wait_for(1, "/a")
+
+
+def test_events_without_a_key_are_counted(launcher, app):
+    """What names no order key is delivered and counted, under the upstream of its own route."""
+    lanes = [
+        upstream("app"),
+        upstream("shops", "app", order_by={"header": "x-shop-id"}),
+        upstream("customers", "app", order_by={"json_pointer": "/data/customer"}),
+    ]
+    config = launcher.config(app, lanes)
+    config.routes = [
+        route("/shops", typed_per_filter_config=per_route(capture(upstream_name="shops"))),
+        route("/customers", typed_per_filter_config=per_route(capture(upstream_name="customers"))),
+        route("/"),
+    ]
+    envoy = launcher.start(config)
+    shop = [("X-Shop-Id", "7")]
+    for path, headers, body in [
+        ("/shops/with", shop, b""),
+        ("/shops/without", [], b'{"data": {"customer": 1}}'),
+        ("/customers/with", [], b'{"data": {"customer": "cus_\\u0031"}}'),
+        ("/customers/number", [], b'{"data": {"customer": 17}}'),
+        ("/customers/null", shop, b'{"data": {"customer": null}}'),
+        ("/customers/cut", shop, b'{"data": {"customer": "cus_1"}'),
+        ("/customers/bytes", shop, bytes(range(256))),
+        ("/plain", [], b""),
+    ]:
+        sender.capture(envoy.port, path, body, headers)
+        app.wait_for(1, path)
+
+    def counted():
+        found = metrics.parse(envoy.admin.prometheus())
+        assert metrics.value(found, "order_key_missing", upstream="shops") == 1
+        assert metrics.value(found, "order_key_missing", upstream="customers") == 3
+        return found
+
+    found = eventually(counted, timeout=10, what="events without a key counted")
+    assert metrics.value(found, "order_key_missing", upstream="app") == 0
