@@ -71,7 +71,7 @@ Settlement Lane::finish(uint64_t token, const Outcome& outcome, absl::Time wall_
   }
   own_error_backoff_ = absl::ZeroDuration();
   considerPause(outcome, verdict);
-  storm_meter_.onAttempt(now, isNewWithin(kStormWindow, in_flight.attempt));
+  storm_meter_.onAttempt(in_flight.started, sincePrevious(in_flight.attempt));
   const Decision decision =
       policy_.decide(outcome, verdict, historyOf(in_flight.attempt.state), wall_now, random);
   countAttempt(stats_, config_.name, in_flight.attempt, outcome, decision, wall_now);

@@ -15,9 +15,9 @@ AttemptHistory historyOf(const v1::EventState& leased) {
   return history;
 }
 
-bool isNewWithin(absl::Duration window, const FinishedAttempt& finished) {
+absl::Duration sincePrevious(const FinishedAttempt& finished) {
   const int64_t last_us = finished.state.last_attempt_at_us();
-  return last_us == 0 || finished.sent_at - absl::FromUnixMicros(last_us) >= window;
+  return last_us == 0 ? absl::InfiniteDuration() : finished.sent_at - absl::FromUnixMicros(last_us);
 }
 
 Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome,

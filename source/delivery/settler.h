@@ -21,8 +21,8 @@ struct FinishedAttempt {
 // How the policy sees the past of an event whose next attempt has just been made.
 AttemptHistory historyOf(const v1::EventState& leased);
 
-// Whether no earlier attempt of the event was made within `window` before this one.
-bool isNewWithin(absl::Duration window, const FinishedAttempt& finished);
+// From the start of the event's attempt before this one; infinite for the first.
+absl::Duration sincePrevious(const FinishedAttempt& finished);
 
 // After an attempt: the new state and the attempt's record.
 Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome,

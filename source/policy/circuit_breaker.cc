@@ -76,8 +76,9 @@ bool CircuitBreaker::rateExceeded(bool failed, MonotonicTime now) {
     return false;
   }
   const BreakerConfig::FailureRate& rate = *config_.failure_rate;
-  const auto number =
-      static_cast<int64_t>(absl::FDivDuration(now.sinceOrigin(), rate.window / (kSlots - 1)));
+  absl::Duration into_slot;
+  const int64_t number =
+      absl::IDivDuration(now.sinceOrigin(), rate.window / (kSlots - 1), &into_slot);
   Slot& present = slots_[number % kSlots];
   if (present.number != number) {
     present = {number};

@@ -16,9 +16,11 @@ struct BreakerConfig {
   absl::Duration open_initial = absl::Seconds(10);
   double open_multiplier = 2;
   absl::Duration open_max = absl::Seconds(300);
-  // Opens as well when, of at least `requests_min` attempts within `window`, so many failed.
+  // Opens as well when, of at least `requests_min` attempts within `window`, so many failed. Asked
+  // at every outcome, so a success may be the one that opens it: the attempt that makes the number
+  // large enough to judge says no less of the failures before it.
   struct FailureRate {
-    double percent = 50;
+    double percent = 50;  // more than zero, at most 100
     absl::Duration window = absl::Seconds(60);
     uint32_t requests_min = 20;
   };
@@ -43,7 +45,9 @@ public:
   explicit CircuitBreaker(const BreakerConfig& config) : config_(config) {}
 
   BreakerSnapshot snapshot(MonotonicTime now) const;
-  // An open one waits out what was left of its time, within what the config allows now.
+  // Of a new one. An open one waits out what was left of its time, within what the config allows
+  // now, whatever the snapshot says. A probe that was under way is forgotten: another may go at
+  // once.
   void restore(const BreakerSnapshot& snapshot, MonotonicTime now);
 
   // Whether an attempt may start now. While half open, true once: call onAttemptStarted() next.
@@ -69,7 +73,8 @@ private:
   absl::Duration open_for_;
   MonotonicTime probe_at_;
 
-  // The attempts of the failure rate's window, in slots of a tenth of it.
+  // The attempts of the failure rate's window, in slots of a tenth of it: one counts for the whole
+  // window and at most a tenth more.
   struct Slot {
     int64_t number = -1;
     uint32_t attempts = 0;

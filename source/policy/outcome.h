@@ -28,6 +28,7 @@ enum class Directive {
   AbortMessage,  // never send this event again
   Disable,       // send nothing more until somebody looks
 };
+// One of `abort-message` and `disable`, in any case and with blanks around it; None for all else.
 Directive parseDirective(std::string_view header);
 
 struct Outcome {

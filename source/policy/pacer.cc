@@ -29,11 +29,13 @@ size_t Pacer::available(MonotonicTime now, double per_second) const {
 
 MonotonicTime Pacer::availableAt(MonotonicTime now, double per_second) const {
   const double missing = 1 - level(now, per_second);
-  return missing <= kHair ? now : now + absl::Seconds(missing / per_second);
+  // Rounded up, by more than a Duration's own grain: at that time the whole one is there.
+  return missing <= kHair ? now : now + absl::Seconds(missing / per_second) + absl::Nanoseconds(1);
 }
 
 void Pacer::take(MonotonicTime now, double per_second, size_t count) {
-  tokens_ = std::max(level(now, per_second) - static_cast<double>(count), 0.0);
+  // Below zero by the hair that was lent, so that lending adds up to nothing.
+  tokens_ = level(now, per_second) - static_cast<double>(count);
   as_of_ = now;
   used_ = true;
 }

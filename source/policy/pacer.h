@@ -12,10 +12,11 @@ namespace forebay {
 // Belongs to one thread.
 class Pacer {
 public:
-  // How many may start now at `per_second`, which is more than zero.
+  // How many may start now at `per_second`, which is more than zero and finite. One at first.
   size_t available(MonotonicTime now, double per_second) const;
   // When available() is at least one, if the rate stays: `now` or later.
   MonotonicTime availableAt(MonotonicTime now, double per_second) const;
+  // `count` starts; at most available().
   void take(MonotonicTime now, double per_second, size_t count);
 
 private:

@@ -12,9 +12,6 @@ constexpr double kRateFactorMin = 0.01;
 }  // namespace
 
 void Ramp::begin(MonotonicTime now, absl::Duration elapsed) {
-  if (length_ <= absl::ZeroDuration()) {
-    return;
-  }
   began_ = now + -std::max(elapsed, absl::ZeroDuration());
   set_back_at_ = now;
 }
@@ -28,10 +25,7 @@ void Ramp::onFailure(MonotonicTime started, MonotonicTime now) {
 }
 
 double Ramp::position(MonotonicTime now) const {
-  if (!began_.has_value()) {
-    return 1;
-  }
-  return std::clamp(absl::FDivDuration(now - *began_, length_), 0.0, 1.0);
+  return active(now) ? absl::FDivDuration(now - *began_, length_) : 1;
 }
 
 std::optional<MonotonicTime> Ramp::began(MonotonicTime now) const {
@@ -39,18 +33,22 @@ std::optional<MonotonicTime> Ramp::began(MonotonicTime now) const {
 }
 
 uint32_t Ramp::concurrency(uint32_t max, MonotonicTime now) const {
-  const double position = this->position(now);
-  return position >= 1 ? max : 1 + static_cast<uint32_t>(position * (max - 1));
+  if (!active(now)) {
+    return max;
+  }
+  // In whole grains of time rather than in fractions, so that grows() can name the very instant.
+  absl::Duration into_step;
+  return 1 + static_cast<uint32_t>(absl::IDivDuration(
+                 (now - *began_) * static_cast<int64_t>(max - 1), length_, &into_step));
 }
 
 double Ramp::rateFactor(MonotonicTime now) const { return std::max(position(now), kRateFactorMin); }
 
 std::optional<double> Ramp::ownRate(uint32_t concurrency_max, MonotonicTime now) const {
-  const double position = this->position(now);
-  if (position >= 1) {
+  if (!active(now)) {
     return std::nullopt;
   }
-  return concurrency_max * std::exp2(position * kRampDoublings);
+  return concurrency_max * std::exp2(position(now) * kRampDoublings);
 }
 
 MonotonicTime Ramp::grows(uint32_t concurrency_max, MonotonicTime now) const {
@@ -60,11 +58,12 @@ MonotonicTime Ramp::grows(uint32_t concurrency_max, MonotonicTime now) const {
   if (concurrency_max <= 1) {
     return *began_ + length_;
   }
-  const uint32_t next = concurrency(concurrency_max, now);  // which is one slot more, less one
-  const MonotonicTime at =
-      *began_ + absl::Ceil(length_ * (static_cast<double>(next) / (concurrency_max - 1)),
-                           absl::Microseconds(1));
-  return std::max(at, now + absl::Microseconds(1));
+  // The n-th slot beside the first is there after n of concurrency_max - 1 parts of the ramp.
+  const int64_t parts = concurrency_max - 1;
+  const absl::Duration needed = length_ * static_cast<int64_t>(concurrency(concurrency_max, now));
+  const absl::Duration after = needed / parts;
+  const absl::Duration grain = absl::Nanoseconds(1) / 4;  // a Duration's own
+  return *began_ + (after * parts < needed ? after + grain : after);
 }
 
 }  // namespace forebay

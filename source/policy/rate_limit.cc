@@ -14,25 +14,24 @@ size_t RateLimit::available(MonotonicTime now, double factor) const {
       starts_.begin(), starts_.end(), now,
       [&](MonotonicTime at, MonotonicTime start) { return at < start + config_.per; });
   const auto in_window = static_cast<size_t>(starts_.end() - expired);
-  return std::min(config_.events - in_window, pacer_.available(now, perSecond(factor)));
+  return std::min(config_.events - std::min<size_t>(in_window, config_.events),
+                  pacer_.available(now, perSecond(factor)));
 }
 
 MonotonicTime RateLimit::availableAt(MonotonicTime now, double factor) const {
   MonotonicTime at = pacer_.availableAt(now, perSecond(factor));
-  if (starts_.size() == config_.events) {
-    at = std::max(at, starts_.front() + config_.per);
+  if (starts_.size() >= config_.events) {
+    at = std::max(at, starts_[starts_.size() - config_.events] + config_.per);
   }
   return std::max(at, now);
 }
 
 void RateLimit::take(MonotonicTime now, double factor, size_t count) {
   pacer_.take(now, perSecond(factor), count);
-  for (size_t i = 0; i < count; ++i) {
-    if (starts_.size() == config_.events) {
-      starts_.pop_front();
-    }
-    starts_.push_back(now);
+  while (!starts_.empty() && starts_.front() + config_.per <= now) {
+    starts_.pop_front();
   }
+  starts_.insert(starts_.end(), count, now);
 }
 
 }  // namespace forebay

@@ -10,14 +10,16 @@
 
 namespace forebay {
 
+// Both more than zero.
 struct RateLimitConfig {
   uint32_t events = 0;
   absl::Duration per;
 };
 
 // At most `events` starts in any window of `per`, wherever the window begins, and evenly spread
-// over it. Remembers the latest `events` starts, so the bound is exact. `factor`, more than zero
-// and at most one, slows it down for a while. Belongs to one thread.
+// over it. Remembers the starts of the latest window, so the bound is exact. `factor`, more than
+// zero and at most one, slows it down for a while. Time is passed in and never runs back. Belongs
+// to one thread.
 class RateLimit {
 public:
   explicit RateLimit(const RateLimitConfig& config) : config_(config) {}
@@ -33,7 +35,7 @@ private:
 
   const RateLimitConfig config_;
   Pacer pacer_;
-  std::deque<MonotonicTime> starts_;  // the latest, at most config_.events
+  std::deque<MonotonicTime> starts_;  // of the latest window, at most config_.events
 };
 
 }  // namespace forebay

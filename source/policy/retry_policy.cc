@@ -62,7 +62,7 @@ Decision RetryPolicy::decide(const Outcome& outcome, Verdict verdict, const Atte
   if (verdict == Verdict::Success) {
     return {.kind = Decision::Kind::Delivered};
   }
-  if (verdict == Verdict::Permanent) {
+  if (verdict == Verdict::Permanent || outcome.directive == Directive::AbortMessage) {
     return dead(v1::DEAD_REASON_PERMANENT);
   }
   const uint32_t attempts_max = verdict == Verdict::RetryNotFound

@@ -45,7 +45,8 @@ public:
   explicit RetryPolicy(const RetryConfig& config)
       : config_(config), backoff_(config.backoff, config.jitter) {}
 
-  // `verdict` must not be NotAnAttempt.
+  // `verdict` must not be NotAnAttempt. An event that the app wants aborted is as dead as after a
+  // permanent answer, unless it was delivered. Directive::Disable is none of an event's business.
   Decision decide(const Outcome& outcome, Verdict verdict, const AttemptHistory& history,
                   absl::Time now, Random& random) const;
 

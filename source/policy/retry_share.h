@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace forebay {
 
@@ -9,7 +10,8 @@ namespace forebay {
 // are retries. Where none waits, retries are free. Pure; belongs to one thread.
 class RetryShare {
 public:
-  explicit RetryShare(double share_max_percent) : share_(share_max_percent / 100) {}
+  // From 0, none while a first attempt waits, to 100, no limit; counted in millionths.
+  explicit RetryShare(double share_max_percent);
 
   // Of the next `attempts`, how many may be retries as long as first attempts are due.
   size_t allowance(size_t attempts) const;
@@ -17,8 +19,9 @@ public:
   void onStarted(size_t firsts, size_t retries);
 
 private:
-  const double share_;
-  double carry_ = 0;  // of an allowance not used up: below one
+  // In millionths of an attempt, since whole numbers add up exactly.
+  const int64_t share_;
+  int64_t carry_ = 0;  // of an allowance not used up: less than one attempt
 };
 
 }  // namespace forebay

@@ -5,18 +5,31 @@
 namespace forebay {
 namespace {
 
-int64_t minuteOf(MonotonicTime now) { return absl::ToInt64Minutes(now.sinceOrigin()); }
+int64_t minuteOf(MonotonicTime time) {
+  return std::max<int64_t>(absl::ToInt64Minutes(time.sinceOrigin()), 0);
+}
 
 }  // namespace
 
-void StormMeter::onAttempt(MonotonicTime now, bool new_event) {
-  const int64_t minute = minuteOf(now);
-  Slot& slot = slots_[minute % kSlots];
-  if (slot.minute != minute) {
+void StormMeter::onAttempt(MonotonicTime started, absl::Duration since_previous) {
+  const int64_t minute = minuteOf(started);
+  Slot& slot = slotOf(minute);
+  if (slot.minute > minute) {
+    // It took longer than the window lasts.
+    return;
+  }
+  if (slot.minute < minute) {
     slot = {minute};
   }
   ++slot.attempts;
-  slot.events += new_event;
+  ++slot.events;
+  const int64_t previous_minute = minuteOf(started + -since_previous);
+  Slot& previous = slotOf(previous_minute);
+  // One from before our own start was never counted.
+  if (since_previous <= started.sinceOrigin() && previous.minute == previous_minute &&
+      previous.events > 0) {
+    --previous.events;
+  }
 }
 
 uint64_t StormMeter::ratioPercent(MonotonicTime now) const {

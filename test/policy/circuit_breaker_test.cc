@@ -220,5 +220,197 @@ TEST(CircuitBreakerTest, InitialIsCapped) {
   EXPECT_EQ(breaker.probeAt(), at(20));
 }
 
+// Fails on half of at least ten attempts within a minute; never on a row.
+CircuitBreaker halfOfTen() {
+  return CircuitBreaker({.consecutive_failures = 1'000'000,
+                         .failure_rate = BreakerConfig::FailureRate{
+                             .percent = 50, .window = absl::Seconds(60), .requests_min = 10}});
+}
+
+void outcomes(CircuitBreaker& breaker, int count, Verdict verdict, MonotonicTime now) {
+  for (int i = 0; i < count; ++i) {
+    breaker.onOutcome(verdict, false, now);
+  }
+}
+
+// Exactly the share opens it, and a hair less does not.
+TEST(CircuitBreakerTest, FailureRateOpensAtExactlyThePercent) {
+  CircuitBreaker breaker = halfOfTen();
+  outcomes(breaker, 50, Verdict::Success, at(0));
+  outcomes(breaker, 49, Verdict::Retry, at(0));
+  EXPECT_EQ(breaker.state(at(0)), BreakerState::Closed);
+  breaker.onOutcome(Verdict::Retry, false, at(0));
+  EXPECT_EQ(breaker.state(at(0)), BreakerState::Open);
+  EXPECT_EQ(breaker.probeAt(), at(10));
+}
+
+// Fewer than requests_min say nothing, even if all failed.
+TEST(CircuitBreakerTest, FailureRateWaitsForEnough) {
+  CircuitBreaker breaker = halfOfTen();
+  outcomes(breaker, 9, Verdict::Retry, at(0));
+  EXPECT_EQ(breaker.state(at(0)), BreakerState::Closed);
+  breaker.onOutcome(Verdict::RetryNotFound, false, at(0));
+  EXPECT_EQ(breaker.state(at(0)), BreakerState::Open);
+}
+
+// The attempt that makes them enough to judge may be an answer; one that is not enough tips
+// nothing, and what was no attempt is not counted.
+TEST(CircuitBreakerTest, AnAnswerMayTipTheRate) {
+  for (const Verdict answer : {Verdict::Success, Verdict::Permanent}) {
+    CircuitBreaker tipped = halfOfTen();
+    outcomes(tipped, 9, Verdict::Retry, at(0));
+    outcomes(tipped, 100, Verdict::NotAnAttempt, at(0));
+    EXPECT_EQ(tipped.state(at(0)), BreakerState::Closed);
+    tipped.onOutcome(answer, false, at(1));
+    EXPECT_EQ(tipped.state(at(1)), BreakerState::Open);
+
+    CircuitBreaker untipped = halfOfTen();
+    outcomes(untipped, 4, Verdict::Retry, at(0));
+    outcomes(untipped, 100, answer, at(0));
+    EXPECT_EQ(untipped.state(at(0)), BreakerState::Closed);
+  }
+}
+
+// Failures count for the window and at most a tenth of it more; then they have slid out.
+TEST(CircuitBreakerTest, OldFailuresSlideOut) {
+  for (const double when : {0.0, 5.9, 6.0, 1e6}) {
+    CircuitBreaker within = halfOfTen();
+    outcomes(within, 9, Verdict::Retry, at(when));
+    within.onOutcome(Verdict::Retry, false, at(when + 60));
+    EXPECT_EQ(within.state(at(when + 60)), BreakerState::Open) << when;
+
+    CircuitBreaker beyond = halfOfTen();
+    outcomes(beyond, 9, Verdict::Retry, at(when));
+    outcomes(beyond, 9, Verdict::Retry, at(when + 66));
+    EXPECT_EQ(beyond.state(at(when + 66)), BreakerState::Closed) << when;
+    beyond.onOutcome(Verdict::Retry, false, at(when + 66));
+    EXPECT_EQ(beyond.state(at(when + 66)), BreakerState::Open) << when;
+  }
+}
+
+// A slot that comes round again does not bring back what it held, after days either.
+TEST(CircuitBreakerTest, SlotsComeRoundEmpty) {
+  for (const double later : {66.0, 132.0, 66.0 * 1e4, 1e9}) {
+    CircuitBreaker breaker = halfOfTen();
+    outcomes(breaker, 9, Verdict::Retry, at(0));
+    outcomes(breaker, 9, Verdict::Retry, at(later));
+    EXPECT_EQ(breaker.state(at(later)), BreakerState::Closed) << later;
+  }
+}
+
+// A row of failures opens it beside a rate that has not seen enough.
+TEST(CircuitBreakerTest, RowAndRateStandBesideEachOther) {
+  CircuitBreaker breaker({.consecutive_failures = 3,
+                          .failure_rate = BreakerConfig::FailureRate{.requests_min = 1000}});
+  outcomes(breaker, 500, Verdict::Success, at(0));
+  outcomes(breaker, 3, Verdict::Retry, at(0));
+  EXPECT_EQ(breaker.state(at(0)), BreakerState::Open);
+}
+
+// Closing forgets the window: the failures that opened it do not open it again.
+TEST(CircuitBreakerTest, ClosingForgetsTheWindow) {
+  CircuitBreaker breaker = halfOfTen();
+  outcomes(breaker, 10, Verdict::Retry, at(0));
+  ASSERT_TRUE(breaker.onAttemptStarted(at(10)));
+  breaker.onOutcome(Verdict::Success, true, at(10));
+  outcomes(breaker, 9, Verdict::Retry, at(11));
+  EXPECT_EQ(breaker.state(at(11)), BreakerState::Closed);
+  breaker.onOutcome(Verdict::Retry, false, at(11));
+  EXPECT_EQ(breaker.state(at(11)), BreakerState::Open);
+  EXPECT_EQ(breaker.probeAt(), at(21));
+}
+
+CircuitBreaker restored(const BreakerSnapshot& snapshot, MonotonicTime now,
+                        const BreakerConfig& config = kThree) {
+  CircuitBreaker breaker(config);
+  breaker.restore(snapshot, now);
+  return breaker;
+}
+
+// A closed one is restored closed, with nothing counted yet.
+TEST(CircuitBreakerTest, RestoresClosed) {
+  CircuitBreaker before(kThree);
+  outcomes(before, 2, Verdict::Retry, at(0));
+  CircuitBreaker after = restored(before.snapshot(at(1)), at(1000));
+  EXPECT_EQ(after.state(at(1000)), BreakerState::Closed);
+  outcomes(after, 2, Verdict::Retry, at(1000));
+  EXPECT_EQ(after.state(at(1000)), BreakerState::Closed);
+}
+
+// An open one waits out the rest of its time, and its next opening is longer as if nothing had
+// been.
+TEST(CircuitBreakerTest, RestoresOpen) {
+  CircuitBreaker before = openedAtZero();
+  failProbe(before, at(10));
+  const BreakerSnapshot snapshot = before.snapshot(at(17));
+  EXPECT_TRUE(snapshot.open);
+  EXPECT_EQ(snapshot.until_probe, absl::Seconds(13));
+  EXPECT_EQ(snapshot.open_for, absl::Seconds(20));
+  CircuitBreaker after = restored(snapshot, at(5000));
+  EXPECT_EQ(after.state(at(5012)), BreakerState::Open);
+  EXPECT_EQ(after.probeAt(), at(5013));
+  failProbe(after, at(5013));
+  EXPECT_EQ(after.probeAt(), at(5053));
+  EXPECT_EQ(after.snapshot(at(5013)).open_for, absl::Seconds(40));
+}
+
+// Half open, whether its probe was under way or not: another may go at once, and only one.
+TEST(CircuitBreakerTest, RestoresHalfOpen) {
+  for (const bool probing : {false, true}) {
+    CircuitBreaker before = openedAtZero();
+    if (probing) {
+      ASSERT_TRUE(before.onAttemptStarted(at(10)));
+    }
+    CircuitBreaker after = restored(before.snapshot(at(12)), at(3));
+    EXPECT_EQ(after.state(at(3)), BreakerState::HalfOpen);
+    EXPECT_TRUE(after.allows(at(3)));
+    EXPECT_TRUE(after.onAttemptStarted(at(3)));
+    EXPECT_FALSE(after.allows(at(3)));
+    after.onOutcome(Verdict::Retry, true, at(4));
+    EXPECT_EQ(after.probeAt(), at(24));
+  }
+}
+
+// What the config allows now holds, whatever it was before the restart.
+TEST(CircuitBreakerTest, RestoresIntoAnotherConfig) {
+  CircuitBreaker before = openedAtZero();
+  failProbe(before, at(10));
+  const BreakerSnapshot snapshot = before.snapshot(at(10));  // 20 s to go, of 20
+  CircuitBreaker shorter = restored(snapshot, at(0), {.open_max = absl::Seconds(5)});
+  EXPECT_EQ(shorter.probeAt(), at(5));
+  failProbe(shorter, at(5));
+  EXPECT_EQ(shorter.probeAt(), at(10));
+  CircuitBreaker longer = restored(snapshot, at(0), {.open_initial = absl::Seconds(60)});
+  EXPECT_EQ(longer.probeAt(), at(20));  // as was promised
+  failProbe(longer, at(20));
+  EXPECT_EQ(longer.probeAt(), at(140));
+}
+
+// A snapshot that nobody would write neither keeps it open beyond open_max nor opens it for less
+// than at first.
+TEST(CircuitBreakerTest, HostileSnapshots) {
+  constexpr absl::Duration kInfinite = absl::InfiniteDuration();
+  const absl::Duration values[] = {-kInfinite,
+                                   -absl::Hours(9e6),
+                                   -absl::Nanoseconds(1),
+                                   absl::ZeroDuration(),
+                                   absl::Seconds(15),
+                                   absl::Hours(9e6),
+                                   kInfinite};
+  for (const absl::Duration until_probe : values) {
+    for (const absl::Duration open_for : values) {
+      EXPECT_EQ(restored({false, until_probe, open_for}, at(50)).state(at(50)),
+                BreakerState::Closed);
+      CircuitBreaker breaker = restored({true, until_probe, open_for}, at(50));
+      ASSERT_GE(breaker.probeAt(), at(50));
+      ASSERT_LE(breaker.probeAt(), at(350));
+      const MonotonicTime probe_at = breaker.probeAt();
+      failProbe(breaker, probe_at);
+      EXPECT_GE(breaker.probeAt(), probe_at + absl::Seconds(20));
+      EXPECT_LE(breaker.probeAt(), probe_at + absl::Seconds(300));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace forebay

@@ -60,5 +60,26 @@ TEST(OutcomeTest, IsAttempt) {
 // An outcome that nobody filled in is our own error: it costs the event no attempt.
 TEST(OutcomeTest, DefaultIsNoAttempt) { EXPECT_FALSE(Outcome{}.isAttempt()); }
 
+// The two words, in any case and with blanks around them.
+TEST(DirectiveTest, Words) {
+  for (const char* const header : {"abort-message", "Abort-Message", " ABORT-MESSAGE\t"}) {
+    EXPECT_EQ(parseDirective(header), Directive::AbortMessage) << header;
+  }
+  for (const char* const header : {"disable", "Disable", "\tdisable  "}) {
+    EXPECT_EQ(parseDirective(header), Directive::Disable) << header;
+  }
+}
+
+// Whatever else an app sends asks for nothing.
+TEST(DirectiveTest, AllElseIsNone) {
+  for (const std::string& header :
+       {std::string(), std::string(" "), std::string("abort"), std::string("abort_message"),
+        std::string("abort message"), std::string("disabled"), std::string("disable;"),
+        std::string("disable, abort-message"), std::string("\"disable\""),
+        std::string("disable\0", 8), std::string("\xff\xfe"), std::string(1 << 20, 'd')}) {
+    EXPECT_EQ(parseDirective(header), Directive::None) << header.substr(0, 32);
+  }
+}
+
 }  // namespace
 }  // namespace forebay

@@ -81,6 +81,9 @@ Said randomSaid(Random& random, absl::Time now) {
     default:
       break;
   }
+  if (said.outcome.kind == OutcomeKind::Answered && random.next() % 8 == 0) {
+    said.outcome.directive = random.next() % 2 == 0 ? Directive::AbortMessage : Directive::Disable;
+  }
   return said;
 }
 
@@ -127,7 +130,7 @@ void checkRetry(const Case& c) {
 }
 
 // A retry is never earlier than Retry-After says, never beyond the deadline and never beyond the
-// attempts; success and refusal decide by themselves; nonsense is reported when it mattered.
+// attempts; success, refusal and abort decide by themselves; nonsense is reported when it mattered.
 TEST(RetryPolicyPropertyTest, EveryDecisionKeepsTheRules) {
   SeededRandom random(testSeed());
   int retries = 0;
@@ -136,9 +139,12 @@ TEST(RetryPolicyPropertyTest, EveryDecisionKeepsTheRules) {
   for (int run = 0; run < kRuns; ++run) {
     SCOPED_TRACE(run);
     const Case c = randomCase(random);
-    const bool retryable = c.verdict == Verdict::Retry || c.verdict == Verdict::RetryNotFound;
+    const bool aborted = c.said.outcome.directive == Directive::AbortMessage;
+    const bool retryable =
+        !aborted && (c.verdict == Verdict::Retry || c.verdict == Verdict::RetryNotFound);
     ASSERT_EQ(c.decision.kind == Decision::Kind::Delivered, c.verdict == Verdict::Success);
-    ASSERT_EQ(c.decision.reason == v1::DEAD_REASON_PERMANENT, c.verdict == Verdict::Permanent);
+    ASSERT_EQ(c.decision.reason == v1::DEAD_REASON_PERMANENT,
+              c.verdict != Verdict::Success && (c.verdict == Verdict::Permanent || aborted));
     ASSERT_EQ(c.decision.kind == Decision::Kind::Dead, c.decision.reason != v1::DEAD_REASON_NONE);
     const uint32_t limit = c.verdict == Verdict::RetryNotFound ? std::min(c.config.attempts_max, 5u)
                                                                : c.config.attempts_max;
@@ -184,7 +190,8 @@ TEST(RetryPolicyPropertyTest, EveryEventEnds) {
     }
     ASSERT_EQ(decision.kind, Decision::Kind::Dead);
     ASSERT_TRUE(decision.reason == v1::DEAD_REASON_EXHAUSTED ||
-                decision.reason == v1::DEAD_REASON_EXPIRED);
+                decision.reason == v1::DEAD_REASON_EXPIRED ||
+                decision.reason == v1::DEAD_REASON_PERMANENT);
   }
 }
 

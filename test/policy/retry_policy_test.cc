@@ -190,6 +190,74 @@ TEST(RetryPolicyTest, NonsenseRetryAfterIsIgnored) {
   }
 }
 
+std::string httpDate(const char* format, absl::Time time) {
+  return absl::FormatTime(format, time, absl::UTCTimeZone());
+}
+constexpr char kImfFixdate[] = "%a, %d %b %Y %H:%M:%S GMT";
+constexpr char kRfc850[] = "%A, %d-%b-%y %H:%M:%S GMT";
+constexpr char kAsctime[] = "%a %b %e %H:%M:%S %Y";
+
+// Ten years, in seconds or as a date of any form, are ignored rather than the event's death; so
+// are numbers that fit nowhere.
+TEST(RetryPolicyTest, RetryAfterOfTenYearsIsIgnored) {
+  const absl::Time in_ten_years = kNow + absl::Hours(24 * 3652);
+  for (const std::string& value :
+       {std::string("315360000"), httpDate(kImfFixdate, in_ten_years),
+        httpDate(kRfc850, in_ten_years), httpDate(kAsctime, in_ten_years),
+        std::string("Fri, 31 Dec 9999 23:59:59 GMT"), std::string("9223372036854775808"),
+        std::string("18446744073709551616"), std::string(100'000, '9'), std::string("-1"),
+        std::string("-99999999999999999999"), std::string("+120"), std::string("1e3"),
+        std::string("12O"), std::string("120, 120"), std::string("inf"), std::string("nan"),
+        std::string("Fri, 32 Jan 2027 00:00:00 GMT"), std::string("\0", 1)}) {
+    for (const uint32_t status : {429u, 503u}) {
+      const Decision decision = decide(answered(status, value), 1);
+      EXPECT_EQ(decision.kind, Kind::Retry) << value.substr(0, 64);
+      EXPECT_EQ(decision.delay, absl::Seconds(status == 429 ? 60 : 30)) << value.substr(0, 64);
+      EXPECT_TRUE(decision.retry_after_ignored) << value.substr(0, 64);
+    }
+  }
+}
+
+// Four days make sense, and are too long for an event that is given up after three, in each form.
+TEST(RetryPolicyTest, SaneRetryAfterBeyondTheDeadlineIsDead) {
+  const absl::Time in_four_days = kNow + absl::Hours(96);
+  for (const std::string& value :
+       {std::string("345600"), httpDate(kImfFixdate, in_four_days), httpDate(kRfc850, in_four_days),
+        httpDate(kAsctime, in_four_days)}) {
+    const Decision decision = decide(answered(503, value), 1);
+    expectDead(decision, v1::DEAD_REASON_EXPIRED);
+    EXPECT_FALSE(decision.retry_after_ignored) << value;
+  }
+}
+
+Outcome aborted(Outcome outcome) {
+  outcome.directive = Directive::AbortMessage;
+  return outcome;
+}
+
+// An app that wants an event aborted is obeyed on any answer that isn't a success, at any attempt.
+TEST(RetryPolicyTest, AbortMessageIsDead) {
+  for (const uint32_t status : {301u, 400u, 404u, 408u, 429u, 500u, 503u}) {
+    for (const uint32_t attempts : {1u, 4u, 16u, 1000u}) {
+      expectDead(decide(aborted(answered(status, "120")), attempts), v1::DEAD_REASON_PERMANENT);
+    }
+  }
+}
+
+// What was delivered is delivered, whatever the app asks for beside it.
+TEST(RetryPolicyTest, AbortMessageOnSuccessIsDelivered) {
+  EXPECT_EQ(decide(aborted(answered(200)), 1).kind, Kind::Delivered);
+  EXPECT_EQ(decideAt(kNow, plainConfig(), aborted(answered(409)), 1, Verdict::Success).kind,
+            Kind::Delivered);
+}
+
+// A lane that is to be disabled loses no event by it: the event is retried like any other.
+TEST(RetryPolicyTest, DisableIsNotTheEvents) {
+  Outcome outcome = answered(500);
+  outcome.directive = Directive::Disable;
+  expectRetry(decide(outcome, 1), absl::Seconds(30), "backoff");
+}
+
 // A wait that ends exactly at the deadline is granted; a nanosecond later is the end.
 TEST(RetryPolicyTest, DeadAtOnceBeyondTheDeadline) {
   const absl::Time last = kCaptured + absl::Hours(72) - absl::Seconds(30);
