@@ -27,6 +27,7 @@ static_assert(kBodyBytesMaxCeiling < kCommitQueueBytesMax, "the largest event mu
 
 // --- what a lane keeps in memory of a backlog that is on disk
 inline constexpr size_t kLaneWindowEntries = 4096;
+inline constexpr size_t kLaneSideWindowEntries = 1024;    // of retries, and of replays
 inline constexpr uint64_t kLaneFreshBytesMax = 4 * kMiB;  // events not yet forgotten since commit
 // An event in flight at so many deaths of the process in a row is taken for their cause.
 inline constexpr uint32_t kPoisonCrashes = 3;

@@ -9,9 +9,9 @@
 namespace forebay::rocks {
 namespace {
 
-std::string encode(std::string_view upstream, const DueKey& due) {
+std::string encode(std::string_view upstream, const DueKey& due, Queue queue = Queue::First) {
   std::string key;
-  encodeDueKey(upstream, due, key);
+  encodeDueKey(upstream, queue, due, key);
   return key;
 }
 
@@ -39,16 +39,21 @@ TEST(KeysTest, DueKeysSortAsTheyShould) {
   }
 }
 
-// All keys of a lane lie between its bounds, and no other lane's do, whatever the names.
-TEST(KeysTest, LanesDoNotOverlap) {
+constexpr Queue kAllQueues[] = {Queue::First, Queue::Retry, Queue::Replay};
+
+// All keys of a lane's queue lie between its bounds, and no others do, whatever the names.
+TEST(KeysTest, QueuesDoNotOverlap) {
   const std::string names[] = {
       "a", "b", "aa", std::string("a\0", 2), "\xff", "\xff\xff", std::string(128, 'x')};
   const DueKey ends[] = {DueKey::before(), {0, EventId()}, DueKey::after()};
   for (const std::string& lane : names) {
     for (const std::string& other : names) {
-      for (const DueKey& due : ends) {
-        const std::string key = encode(other, due);
-        EXPECT_EQ(lane == other, dueBegin(lane) <= key && key < dueEnd(lane));
+      for (int i = 0; i < 27; ++i) {
+        const Queue queue = kAllQueues[i % 3];
+        const Queue of_other = kAllQueues[i / 3 % 3];
+        const std::string key = encode(other, ends[i / 9], of_other);
+        EXPECT_EQ(lane == other && queue == of_other,
+                  dueBegin(lane, queue) <= key && key < dueEnd(lane, queue));
         EXPECT_EQ(dueUpstream(key), other);
       }
     }

@@ -108,12 +108,33 @@ TEST_F(KnownErrorsTest, NewerFormatIsRefusedUntouched) {
     auto database =
         rocks::Database::open(config_.path, rocksdb::Env::Default(), rocks::OpenMode::Existing);
     ASSERT_OK(database.status());
-    ASSERT_TRUE((*database)->db().Put({}, rocks::toSlice(rocks::kFormatKey), "2").ok());
+    ASSERT_TRUE((*database)->db().Put({}, rocks::toSlice(rocks::kFormatKey), "3").ok());
   }
   const std::map<std::string, std::string> before = contents();
-  expectRefused(absl::StatusCode::kFailedPrecondition, "format 2");
+  expectRefused(absl::StatusCode::kFailedPrecondition, "format 3 by a newer version");
   EXPECT_EQ(before, contents());
-  EXPECT_THAT(std::string(tryOpen().message()), HasSubstr("up to 1"));
+  EXPECT_THAT(std::string(tryOpen().message()), HasSubstr("reads format 2"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(acceptLoss(config_.path, log_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(auditStore(config_.path).status()));
+}
+
+// So is one of format 1, which had no queues and not every family.
+TEST_F(KnownErrorsTest, OlderFormatIsRefusedUntouched) {
+  makeStore();
+  {
+    auto database =
+        rocks::Database::open(config_.path, rocksdb::Env::Default(), rocks::OpenMode::Existing);
+    ASSERT_OK(database.status());
+    ASSERT_TRUE((*database)->db().Put({}, rocks::toSlice(rocks::kFormatKey), "1").ok());
+    ASSERT_TRUE(
+        (*database)->db().DropColumnFamily((*database)->family(rocks::Family::SetAside)).ok());
+  }
+  const std::map<std::string, std::string> before = contents();
+  expectRefused(absl::StatusCode::kFailedPrecondition, "format 1");
+  EXPECT_EQ(before, contents());
+  EXPECT_TRUE(absl::IsFailedPrecondition(acceptLoss(config_.path, log_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(auditStore(config_.path).status()));
+  EXPECT_EQ(before, contents());
 }
 
 // RocksDB opens without a word when its log is gone. The mark knows better.

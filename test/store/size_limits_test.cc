@@ -158,6 +158,7 @@ class BacklogTest : public SizeLimitsTest, public testing::WithParamInterface<si
 TEST_P(BacklogTest, DrainsInDueOrder) {
   constexpr int kBacklog = 20'000;
   hooks_.limits.window_entries = GetParam();
+  hooks_.limits.side_window_entries = GetParam();
   open();
   CollectingSink sink;
   for (int sent = 0; sent < kBacklog;) {

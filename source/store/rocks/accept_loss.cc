@@ -85,9 +85,9 @@ private:
     LaneSums& lane = lanes_[state.upstream()];
     ++lane.accepted;
     moveCount(lane.settled, v1::STATE_PENDING, state.state());
-    if (state.due_at_us() > 0) {
+    if (isQueued(state)) {
       std::string key;
-      encodeDueKey(state.upstream(), {state.due_at_us(), id}, key);
+      encodeDueKey(state.upstream(), queueOf(state), {state.due_at_us(), id}, key);
       batch_.Put(database_.family(Family::Due), key, {});
     }
     if (isSetAside(state.state())) {
@@ -124,17 +124,6 @@ private:
   uint64_t revived_ = 0;
 };
 
-// Refuses what a newer version wrote. A damage that hides the format is why we are here.
-absl::Status checkFormatIfReadable(const std::string& path, rocksdb::Env* env) {
-  const absl::StatusOr<std::unique_ptr<Database>> look =
-      Database::open(path, env, OpenMode::ReadOnly);
-  if (!look.ok()) {
-    return absl::OkStatus();
-  }
-  const absl::Status status = checkFormat(**look, path);
-  return absl::IsFailedPrecondition(status) ? status : absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<AcceptedLoss> acceptLoss(const std::string& path, Log& log) {
@@ -143,7 +132,8 @@ absl::StatusOr<AcceptedLoss> acceptLoss(const std::string& path, Log& log) {
   if (status.ok()) {
     status = checkFormatIfReadable(path, env);
   }
-  if (!status.ok()) {
+  // What another version wrote is refused. A damage that hides the format is why we are here.
+  if (!status.ok() && !absl::IsDataLoss(status)) {
     return status;
   }
   absl::StatusOr<std::unique_ptr<Database>> database = Database::open(path, env, OpenMode::Salvage);

@@ -33,7 +33,7 @@ public:
     checkRecords();
     checkSequence(*position);
     checkSums(*sums);
-    checkIndexSize(Family::Due, audit_.waiting, "the due index");
+    checkIndexSize(Family::Due, queued_, "the due index");
     checkIndexSize(Family::SetAside, set_aside_, "the index of what is set aside");
     return audit_;
   }
@@ -76,12 +76,14 @@ private:
     LaneSums& lane = lanes_[state.upstream()];
     ++lane.accepted;
     moveCount(lane.settled, v1::STATE_PENDING, state.state());
-    if (state.due_at_us() > 0) {
-      ++audit_.waiting;
+    audit_.waiting += state.due_at_us() > 0;
+    if (isQueued(state)) {
+      ++queued_;
       std::string key;
-      encodeDueKey(state.upstream(), {state.due_at_us(), id}, key);
+      encodeDueKey(state.upstream(), queueOf(state), {state.due_at_us(), id}, key);
       expectPresent(Family::Due, key, cat(name, "waits but is not in the due index"));
-    } else if (state.state() == v1::STATE_PENDING || state.state() == v1::STATE_RETRYING) {
+    } else if (!state.parked() &&
+               (state.state() == v1::STATE_PENDING || state.state() == v1::STATE_RETRYING)) {
       problem(cat(name, stateName(state.state()), " without a due time"));
     }
     if (isSetAside(state.state())) {
@@ -143,6 +145,7 @@ private:
 
   Database& database_;
   StoreAudit audit_;
+  uint64_t queued_ = 0;
   uint64_t set_aside_ = 0;
   EventId newest_;
   std::vector<bool> seen_;
@@ -154,6 +157,9 @@ private:
 absl::StatusOr<StoreAudit> auditStore(const std::string& path) {
   rocksdb::Env* const env = rocksdb::Env::Default();
   absl::Status status = checkNotLocked(path, env);
+  if (status.ok()) {
+    status = checkFormatIfReadable(path, env);
+  }
   if (!status.ok()) {
     return status;
   }
@@ -161,10 +167,6 @@ absl::StatusOr<StoreAudit> auditStore(const std::string& path) {
       Database::open(path, env, OpenMode::ReadOnly);
   if (!database.ok()) {
     return database.status();
-  }
-  status = checkFormat(**database, path);
-  if (!status.ok()) {
-    return status;
   }
   return Auditor(**database).run();
 }

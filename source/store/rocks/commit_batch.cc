@@ -49,7 +49,7 @@ void CommitBatch::add(Waiting& waiting, uint64_t sequence, Database& database) {
   char* const state_at = scratch(state_bytes);
   state_.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(state_at));
   batch_.Put(database.family(Family::State), toSlice(event.id.bytes()), {state_at, state_bytes});
-  encodeDueKey(record.upstream(), due, due_key_);
+  encodeDueKey(record.upstream(), Queue::First, due, due_key_);
   batch_.Put(database.family(Family::Due), due_key_, {});
 
   if (lane_ == nullptr || lane_->first != record.upstream()) {

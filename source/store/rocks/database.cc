@@ -26,10 +26,13 @@ absl::StatusOr<std::unique_ptr<Database>> Database::open(const std::string& path
     options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
     options.track_and_verify_wals_in_manifest = false;
   }
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = familyOptions();
+  std::vector<rocksdb::ColumnFamilyDescriptor> families = familyOptions();
+  if (mode == OpenMode::Look) {
+    families.resize(1);
+  }
   std::unique_ptr<Database> database(new Database);
   const rocksdb::Status status =
-      mode == OpenMode::ReadOnly
+      mode == OpenMode::ReadOnly || mode == OpenMode::Look
           ? rocksdb::DB::OpenForReadOnly(options, path, families, &database->handles_,
                                          &database->db_)
           : rocksdb::DB::Open(options, path, families, &database->handles_, &database->db_);

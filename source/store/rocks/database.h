@@ -23,6 +23,7 @@ enum class OpenMode {
   Existing,  // fails if there is none
   Create,    // makes one; there must be none
   ReadOnly,  // writes nothing at all
+  Look,      // so too, and opens only the default family: for a format not known yet
   Salvage,   // takes what it can get from a damaged log: for an operator who accepted the loss
 };
 

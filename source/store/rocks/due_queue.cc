@@ -14,24 +14,24 @@ struct DuePage {
   DueKey next = DueKey::after();
 };
 
-// At most `count` entries of the lane from `from` on. A damaged block is stepped over: the rest of
-// the lane must not wait for it.
-absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, const DueKey& from,
-                                size_t count, Log& log) {
+// At most `count` entries of the queue from `from` on. A damaged block is stepped over: the rest
+// of the lane must not wait for it.
+absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, Queue queue,
+                                const DueKey& from, size_t count, Log& log) {
   std::string first;
   if (from == DueKey::before()) {
-    first = dueBegin(upstream);
+    first = dueBegin(upstream, queue);
   } else {
-    encodeDueKey(upstream, from, first);
+    encodeDueKey(upstream, queue, from, first);
   }
-  const std::string last = dueEnd(upstream);
+  const std::string last = dueEnd(upstream, queue);
   const rocksdb::Slice lower(first);
   const rocksdb::Slice upper(last);
   const auto iterator = database.iterate(Family::Due, &lower, &upper, true);
   DuePage page;
   page.keys.reserve(count);
   std::string seen;
-  encodeDueKey(upstream, from, seen);
+  encodeDueKey(upstream, queue, from, seen);
   iterator->SeekToFirst();
   while (true) {
     for (; iterator->Valid(); iterator->Next()) {
@@ -50,7 +50,7 @@ absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, c
       return page;
     }
     if (!page.keys.empty()) {
-      encodeDueKey(upstream, page.keys.back(), seen);
+      encodeDueKey(upstream, queue, page.keys.back(), seen);
     }
     if (!status.IsCorruption() || !stepOver(*iterator, seen, true)) {
       return toStatus(status, cat("lane ", printable(upstream), ": due index"));
@@ -65,16 +65,16 @@ absl::StatusOr<DuePage> readDue(Database& database, std::string_view upstream, c
 }  // namespace
 
 absl::Status DueQueue::refill(std::string_view upstream, size_t wanted) {
-  // More than once when what was found is leased. Every turn moves the window's end on.
+  // More than once for a queue when what was found is leased. Every turn moves a window's end on.
   while (const std::optional<LaneBook::Refill> refill =
              context_.book.beginRefill(upstream, wanted)) {
-    absl::StatusOr<DuePage> page =
-        readDue(*context_.database, upstream, refill->from, refill->room, context_.log);
+    absl::StatusOr<DuePage> page = readDue(*context_.database, upstream, refill->queue,
+                                           refill->from, refill->room, context_.log);
     if (!page.ok()) {
-      context_.book.abandonRefill(upstream);
+      context_.book.abandonRefill(upstream, refill->queue);
       return page.status();
     }
-    context_.book.endRefill(upstream, std::move(page->keys), page->next);
+    context_.book.endRefill(upstream, refill->queue, std::move(page->keys), page->next);
   }
   return absl::OkStatus();
 }
@@ -87,15 +87,34 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::leaseDue(std::string_view ups
     return context_.notOpen();
   }
   absl::MutexLock transitions(&context_.transitions);
-  const absl::Status status = refill(upstream, limits.events);
-  if (!status.ok()) {
-    return status;
+  std::vector<LeasedEvent> leased;
+  LeaseLimits left = limits;
+  bool more = left.events > 0;
+  while (more) {
+    absl::Status status = refill(upstream, left.events);
+    if (status.ok()) {
+      LaneBook::Take take = context_.book.take(upstream, absl::ToUnixMicros(now), left);
+      left.events -= take.taken.size();
+      for (const Taken& one : take.taken) {
+        left.retries_max -= one.queue == Queue::Retry && left.retries_max > 0;
+      }
+      more = take.unsure;
+      status = load(upstream, std::move(take.taken), leased);
+    }
+    if (!status.ok()) {
+      std::vector<EventId> ids;
+      for (const LeasedEvent& one : leased) {
+        ids.push_back(one.event->id);
+      }
+      context_.book.giveBack(upstream, ids);
+      return status;
+    }
   }
-  return load(upstream, context_.book.take(upstream, absl::ToUnixMicros(now), limits.events));
+  return leased;
 }
 
-absl::StatusOr<std::vector<LeasedEvent>> DueQueue::load(std::string_view upstream,
-                                                        std::vector<Taken>&& taken) {
+absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& taken,
+                            std::vector<LeasedEvent>& leased) {
   std::vector<EventId> unread;
   for (const Taken& one : taken) {
     if (one.fresh.event == nullptr) {
@@ -109,8 +128,8 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::load(std::string_view upstrea
     events = readEvents(*context_.database, unread);
   }
 
-  std::vector<LeasedEvent> leased;
-  leased.reserve(taken.size());
+  const size_t before = leased.size();
+  leased.reserve(before + taken.size());
   std::vector<LeasedEvent> corrupt;
   size_t next = 0;
   for (Taken& one : taken) {
@@ -151,9 +170,9 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::load(std::string_view upstrea
       ids.push_back(one.key.id);
     }
     context_.book.giveBack(upstream, ids);
-    return status;
+    leased.resize(before);
   }
-  return leased;
+  return status;
 }
 
 absl::Status DueQueue::buryCorrupt(std::string_view upstream,
@@ -164,8 +183,7 @@ absl::Status DueQueue::buryCorrupt(std::string_view upstream,
   TransitionBatch batch(context_, *context_.database);
   for (const LeasedEvent& one : corrupt) {
     const std::optional<Lease> lease = context_.book.lease(one.event->id);
-    batch.move(lease->upstream, one.event->id, lease->state, lease->due_us, corruptState(one.state),
-               true);
+    batch.move(lease->upstream, one.event->id, lease->placement, corruptState(one.state), true);
   }
   const absl::Status status = batch.commit(false, "bury corrupt events");
   if (status.ok()) {
@@ -175,8 +193,8 @@ absl::Status DueQueue::buryCorrupt(std::string_view upstream,
 }
 
 absl::Time DueQueue::nextDue(std::string_view upstream) {
-  std::optional<DueKey> first = context_.book.first(upstream);
-  if (!first.has_value()) {
+  LaneBook::First first = context_.book.first(upstream);
+  if (!first.known) {
     absl::ReaderMutexLock opening(&context_.opening);
     if (context_.database != nullptr) {
       absl::MutexLock transitions(&context_.transitions);
@@ -187,7 +205,7 @@ absl::Time DueQueue::nextDue(std::string_view upstream) {
       first = context_.book.first(upstream);
     }
   }
-  return first.has_value() ? absl::FromUnixMicros(first->due_us) : absl::InfiniteFuture();
+  return first.due;
 }
 
 void DueQueue::release(std::string_view upstream, absl::Span<const EventId> ids) {

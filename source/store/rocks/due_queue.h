@@ -28,16 +28,15 @@ public:
   void refreshLeases() ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.opening);
 
 private:
-  // Reads on from the end of the window if it holds fewer than `wanted`.
+  // Reads on from the end of each window that holds fewer than `wanted`.
   absl::Status refill(std::string_view upstream, size_t wanted)
       ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
           ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
-  // Reads those events that are not in memory. What can't be read is left out of the result and
-  // made dead.
-  absl::StatusOr<std::vector<LeasedEvent>> load(std::string_view upstream,
-                                                std::vector<Taken>&& taken)
-      ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
-          ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
+  // Adds to `leased`, reading those events that are not in memory. What can't be read is left out
+  // and made dead. On an error nothing is added and what was taken is given back.
+  absl::Status load(std::string_view upstream, std::vector<Taken>&& taken,
+                    std::vector<LeasedEvent>& leased) ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);
   absl::Status buryCorrupt(std::string_view upstream, absl::Span<const LeasedEvent> corrupt)
       ABSL_SHARED_LOCKS_REQUIRED(context_.opening)
           ABSL_EXCLUSIVE_LOCKS_REQUIRED(context_.transitions);

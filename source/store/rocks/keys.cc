@@ -45,30 +45,32 @@ std::optional<Position> decodePosition(std::string_view value) {
   return Position{readNumber(value), EventId::fromBytes(value.substr(sizeof(uint64_t)))};
 }
 
-void encodeDueKey(std::string_view upstream, const DueKey& due, std::string& key) {
+void encodeDueKey(std::string_view upstream, Queue queue, const DueKey& due, std::string& key) {
   key.clear();
   key.push_back(static_cast<char>(upstream.size()));
   append(upstream, key);
+  key.push_back(static_cast<char>(queue));
   // The sign bit is turned round, so that times before 1970 sort before those after.
   appendNumber(static_cast<uint64_t>(due.due_us) ^ kSign, key);
   append(due.id.bytes(), key);
 }
 
-std::string dueBegin(std::string_view upstream) {
+std::string dueBegin(std::string_view upstream, Queue queue) {
   std::string key(1, static_cast<char>(upstream.size()));
   append(upstream, key);
+  key.push_back(static_cast<char>(queue));
   return key;
 }
 
-std::string dueEnd(std::string_view upstream) {
-  // Longer than any key of the name, and no byte is larger.
-  std::string key = dueBegin(upstream);
+std::string dueEnd(std::string_view upstream, Queue queue) {
+  // Longer than any key of the queue, and no byte is larger.
+  std::string key = dueBegin(upstream, queue);
   key.append(kDueTail + 1, static_cast<char>(0xff));
   return key;
 }
 
 std::optional<std::string_view> dueUpstream(std::string_view key) {
-  if (key.empty() || key.size() != 1 + static_cast<uint8_t>(key[0]) + kDueTail) {
+  if (key.empty() || key.size() != 2 + static_cast<uint8_t>(key[0]) + kDueTail) {
     return std::nullopt;
   }
   return key.substr(1, static_cast<uint8_t>(key[0]));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "source/event/event_id.h"
+#include "source/store/event_store.h"
 #include "source/store/rocks/due_window.h"
 
 // What is on disk, and under which keys. A change here raises kStoreFormat.
@@ -20,13 +21,14 @@
 //   events      id (16)                                           EventRecord
 //   state       id (16)                                           EventState
 //   attempts    id (16), attempt (4)                              AttemptRecord
-//   due         length (1), upstream, due time (8), id (16)       empty
+//   due         length (1), upstream, queue (1), due time (8),    empty
+//               id (16)
 //   set_aside   state (1), id (16)                                empty
 //
 // Numbers are big-endian, so that the order of bytes is the order of numbers.
 namespace forebay::rocks {
 
-inline constexpr uint32_t kStoreFormat = 1;
+inline constexpr uint32_t kStoreFormat = 2;
 
 inline constexpr std::string_view kEventsFamily = "events";
 inline constexpr std::string_view kStateFamily = "state";
@@ -55,10 +57,10 @@ std::string encodePosition(const Position& position);
 std::optional<Position> decodePosition(std::string_view value);
 
 // Upstream names of up to 255 bytes, whatever the bytes. Into `key`, whose memory is reused.
-void encodeDueKey(std::string_view upstream, const DueKey& due, std::string& key);
-// All keys of an upstream lie in [dueBegin, dueEnd).
-std::string dueBegin(std::string_view upstream);
-std::string dueEnd(std::string_view upstream);
+void encodeDueKey(std::string_view upstream, Queue queue, const DueKey& due, std::string& key);
+// All keys of an upstream's queue lie in [dueBegin, dueEnd).
+std::string dueBegin(std::string_view upstream, Queue queue);
+std::string dueEnd(std::string_view upstream, Queue queue);
 std::optional<DueKey> decodeDueKey(std::string_view key);
 std::optional<std::string_view> dueUpstream(std::string_view key);
 

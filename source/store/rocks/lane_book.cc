@@ -6,14 +6,24 @@
 
 namespace forebay::rocks {
 
+Placement placementOf(const v1::EventState& state) {
+  return {state.state(), queueOf(state), isQueued(state) ? state.due_at_us() : 0};
+}
+
 LaneBook::Lanes::value_type& LaneBook::lane(std::string_view upstream) {
   const auto found = lanes_.find(upstream);
   if (found != lanes_.end()) {
     return *found;
   }
-  Lane added{DueWindow(limits_.window_entries, limits_.lane_fresh_bytes_max)};
+  // Only first attempts are kept with their events: the others were read from disk at least once,
+  // and wait for longer.
+  Lane added{{DueWindow(limits_.entries(Queue::First), limits_.lane_fresh_bytes_max),
+              DueWindow(limits_.entries(Queue::Retry), 0),
+              DueWindow(limits_.entries(Queue::Replay), 0)}};
   // load() made every lane that has something on disk.
-  added.window.markComplete();
+  for (DueWindow& window : added.windows) {
+    window.markComplete();
+  }
   return *lanes_.emplace(std::string(upstream), std::move(added)).first;
 }
 
@@ -30,7 +40,9 @@ void LaneBook::load(const std::map<std::string, LaneSums>& lanes, const EventId&
     loaded.settled = sums.settled;
   }
   for (auto& [upstream, known] : lanes_) {
-    known.window.reset();
+    for (DueWindow& window : known.windows) {
+      window.reset();
+    }
   }
   fresh_bytes_ = 0;
   newest_ = newest;
@@ -44,16 +56,20 @@ void LaneBook::addCommitted(absl::Span<Committed> events) {
     if (to == nullptr || to->first != upstream) {
       to = &lane(upstream);
     }
-    DueWindow& window = to->second.window;
-    const uint64_t before = window.freshBytes();
     if (fresh_bytes_ + committed.fresh.bytes > limits_.fresh_bytes_max) {
       committed.fresh = {};
     }
-    window.insert(committed.key, std::move(committed.fresh));
-    fresh_bytes_ += window.freshBytes() - before;
+    insert(to->second, Queue::First, committed.key, std::move(committed.fresh));
     ++to->second.accepted;
     newest_ = committed.key.id;
   }
+}
+
+void LaneBook::insert(Lane& lane, Queue queue, const DueKey& key, Fresh&& fresh) {
+  DueWindow& window = lane.windows[static_cast<size_t>(queue)];
+  const uint64_t before = window.freshBytes();
+  window.insert(key, std::move(fresh));
+  fresh_bytes_ += window.freshBytes() - before;
 }
 
 bool LaneBook::isAdded(const EventId& id) const {
@@ -67,58 +83,79 @@ std::optional<LaneBook::Refill> LaneBook::beginRefill(std::string_view upstream,
   if (found == lanes_.end()) {
     return std::nullopt;
   }
-  DueWindow& window = found->second.window;
-  if (window.complete() || window.size() >= std::min(wanted, limits_.window_entries)) {
-    return std::nullopt;
+  for (const Queue queue : {Queue::First, Queue::Retry, Queue::Replay}) {
+    DueWindow& window = found->second.windows[static_cast<size_t>(queue)];
+    if (!window.complete() && window.size() < std::min(wanted, limits_.entries(queue))) {
+      window.beginRefill();
+      return Refill{queue, window.end(), window.room()};
+    }
   }
-  window.beginRefill();
-  return Refill{window.end(), window.room()};
+  return std::nullopt;
 }
 
-void LaneBook::endRefill(std::string_view upstream, std::vector<DueKey> found, const DueKey& next) {
+void LaneBook::endRefill(std::string_view upstream, Queue queue, std::vector<DueKey> found,
+                         const DueKey& next) {
   absl::MutexLock lock(&mutex_);
   const auto not_ours = [this](const DueKey& key) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return key.id > newest_ || leases_.contains(key.id);
   };
   std::erase_if(found, not_ours);
-  DueWindow& window = lane(upstream).second.window;
+  DueWindow& window = lane(upstream).second.windows[static_cast<size_t>(queue)];
   const uint64_t before = window.freshBytes();
   window.endRefill(found, next);
   fresh_bytes_ += window.freshBytes() - before;
 }
 
-void LaneBook::abandonRefill(std::string_view upstream) {
+void LaneBook::abandonRefill(std::string_view upstream, Queue queue) {
   absl::MutexLock lock(&mutex_);
-  DueWindow& window = lane(upstream).second.window;
+  DueWindow& window = lane(upstream).second.windows[static_cast<size_t>(queue)];
   const uint64_t before = window.freshBytes();
   window.abandonRefill();
   fresh_bytes_ += window.freshBytes() - before;
 }
 
-std::vector<Taken> LaneBook::take(std::string_view upstream, int64_t now_us, size_t limit) {
-  std::vector<Taken> taken;
+LaneBook::Take LaneBook::take(std::string_view upstream, int64_t now_us,
+                              const LeaseLimits& limits) {
+  Take result;
+  std::vector<Taken>& taken = result.taken;
   absl::MutexLock lock(&mutex_);
   const auto found = lanes_.find(upstream);
   if (found == lanes_.end()) {
-    return taken;
+    return result;
   }
-  DueWindow& window = found->second.window;
-  while (taken.size() < limit && !window.empty() && window.first().due_us <= now_us) {
-    auto [key, fresh] = window.popFirst();
+  auto& windows = found->second.windows;
+  size_t retries_left = limits.retries_max;
+  while (taken.size() < limits.events) {
+    std::array<std::optional<QueueHead>, kQueues> heads;
+    for (size_t i = 0; i < kQueues; ++i) {
+      if (!windows[i].empty()) {
+        heads[i] = QueueHead{windows[i].first().due_us, windows[i].first().id};
+      } else if (windows[i].end().due_us <= now_us) {
+        result.unsure = true;
+        return result;
+      }
+    }
+    const std::optional<Queue> queue = chooseQueue(heads, now_us, retries_left);
+    if (!queue.has_value()) {
+      break;
+    }
+    auto [key, fresh] = windows[static_cast<size_t>(*queue)].popFirst();
     fresh_bytes_ -= fresh.bytes;
-    leases_[key.id] = Lease{found->first, key.due_us, fresh.sequence, v1::STATE_PENDING};
-    taken.push_back({key, std::move(fresh)});
+    if (*queue == Queue::Retry && retries_left > 0) {
+      --retries_left;
+    }
+    leases_[key.id] = Lease{found->first, fresh.sequence, {v1::STATE_PENDING, *queue, key.due_us}};
+    taken.push_back({*queue, key, std::move(fresh)});
   }
-  return taken;
+  return result;
 }
 
 void LaneBook::describe(const EventId& id, const v1::EventState& state) {
   absl::MutexLock lock(&mutex_);
   const auto found = leases_.find(id);
   if (found != leases_.end()) {
-    found->second.due_us = state.due_at_us();
     found->second.sequence = state.sequence();
-    found->second.state = state.state();
+    found->second.placement = placementOf(state);
   }
 }
 
@@ -129,11 +166,9 @@ void LaneBook::giveBack(std::string_view upstream, absl::Span<const EventId> ids
     if (found == leases_.end() || found->second.upstream != upstream) {
       continue;
     }
-    if (found->second.due_us > 0) {
-      DueWindow& window = lane(upstream).second.window;
-      const uint64_t before = window.freshBytes();
-      window.insert({found->second.due_us, id});
-      fresh_bytes_ += window.freshBytes() - before;
+    const Placement& placement = found->second.placement;
+    if (placement.due_us > 0) {
+      insert(lane(upstream).second, placement.queue, {placement.due_us, id}, {});
     }
     leases_.erase(found);
   }
@@ -172,15 +207,16 @@ void LaneBook::apply(absl::Span<const Change> changes,
                      const std::map<std::string_view, v1::LaneCounts>& settled) {
   absl::MutexLock lock(&mutex_);
   for (const Change& change : changes) {
-    DueWindow& window = lane(change.upstream).second.window;
-    const uint64_t before = window.freshBytes();
-    if (change.old_due_us > 0) {
-      window.erase({change.old_due_us, change.id});
+    Lane& changed = lane(change.upstream).second;
+    if (change.from.due_us > 0) {
+      DueWindow& window = changed.windows[static_cast<size_t>(change.from.queue)];
+      const uint64_t before = window.freshBytes();
+      window.erase({change.from.due_us, change.id});
+      fresh_bytes_ += window.freshBytes() - before;
     }
-    if (change.new_due_us > 0) {
-      window.insert({change.new_due_us, change.id});
+    if (change.to.due_us > 0) {
+      insert(changed, change.to.queue, {change.to.due_us, change.id}, {});
     }
-    fresh_bytes_ += window.freshBytes() - before;
     if (change.ends_lease) {
       leases_.erase(change.id);
     }
@@ -190,17 +226,32 @@ void LaneBook::apply(absl::Span<const Change> changes,
   }
 }
 
-std::optional<DueKey> LaneBook::first(std::string_view upstream) const {
+LaneBook::First LaneBook::first(std::string_view upstream) const {
+  First first;
   absl::MutexLock lock(&mutex_);
   const Lane* const known = find(upstream);
-  return known == nullptr || known->window.empty() ? std::nullopt
-                                                   : std::optional<DueKey>(known->window.first());
+  if (known == nullptr) {
+    return first;
+  }
+  for (const DueWindow& window : known->windows) {
+    if (!window.empty()) {
+      first.due = std::min(first.due, absl::FromUnixMicros(window.first().due_us));
+    }
+    first.known = first.known && (!window.empty() || window.complete());
+  }
+  return first;
 }
 
 std::optional<absl::Time> LaneBook::oldest(std::string_view upstream) const {
   absl::MutexLock lock(&mutex_);
   const Lane* const known = find(upstream);
-  std::optional<EventId> oldest = known == nullptr ? std::nullopt : known->window.oldest();
+  std::optional<EventId> oldest;
+  for (size_t i = 0; known != nullptr && i < kQueues; ++i) {
+    const std::optional<EventId> of_queue = known->windows[i].oldest();
+    if (of_queue.has_value() && (!oldest.has_value() || *of_queue < *oldest)) {
+      oldest = of_queue;
+    }
+  }
   for (const auto& [id, lease] : leases_) {
     if (lease.upstream == upstream && (!oldest.has_value() || id < *oldest)) {
       oldest = id;

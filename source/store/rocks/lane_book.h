@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "api/forebay/v1/event.pb.h"
 #include "source/base/limits.h"
 #include "source/store/event_store.h"
+#include "source/store/lifecycle.h"
 #include "source/store/rocks/due_window.h"
 
 namespace forebay::rocks {
@@ -23,12 +25,19 @@ struct LaneSums {
   v1::LaneCounts settled;
 };
 
+// Where the indexes on disk list an event, as its state there says.
+struct Placement {
+  v1::State state = v1::STATE_PENDING;
+  Queue queue = Queue::First;
+  int64_t due_us = 0;  // 0: it is in no queue
+};
+Placement placementOf(const v1::EventState& state);
+
 // An event that somebody holds, as far as settling it needs to know.
 struct Lease {
   std::string_view upstream;  // valid as long as the book
-  int64_t due_us = 0;         // of its entry in the due index; 0 when there is none
   uint64_t sequence = 0;
-  v1::State state = v1::STATE_PENDING;
+  Placement placement;
 };
 
 // An event that was just committed.
@@ -39,6 +48,7 @@ struct Committed {
 
 // An event that was just taken from the queue and is leased now.
 struct Taken {
+  Queue queue = Queue::First;
   DueKey key;
   Fresh fresh;
 };
@@ -47,21 +57,27 @@ struct Taken {
 struct Change {
   std::string_view upstream;
   EventId id;
-  int64_t old_due_us = 0;  // 0: it was in no queue
-  int64_t new_due_us = 0;  // 0: it is in no queue
+  Placement from;
+  Placement to;
   bool ends_lease = false;
 };
 
 struct BookLimits {
   size_t window_entries = limits::kLaneWindowEntries;
+  size_t side_window_entries = limits::kLaneSideWindowEntries;
+
+  size_t entries(Queue queue) const {
+    return queue == Queue::First ? window_entries : side_window_entries;
+  }
   uint64_t lane_fresh_bytes_max = limits::kLaneFreshBytesMax;
   // Over all lanes: 256 lanes with a window full of events each would be a gigabyte.
   uint64_t fresh_bytes_max = 8 * limits::kLaneFreshBytesMax;
 };
 
-// What is in memory of all lanes: windows over the due index, leases, sums. Never reads the disk;
-// every call is short. Safe from any thread, but whoever moves events between states (all but
-// addCommitted) does so under StoreContext::transitions, one at a time.
+// What is in memory of all lanes: a window over each queue of the due index, leases, sums. Never
+// reads the disk;
+// every call is short. Safe from any thread, but whoever moves events between states
+// (all but addCommitted) does so under StoreContext::transitions, one at a time.
 class LaneBook {
 public:
   explicit LaneBook(const BookLimits& limits) : limits_(limits) {}
@@ -75,17 +91,25 @@ public:
   // events must be left alone: one that was delivered meanwhile would come back.
   bool isAdded(const EventId& id) const;
 
-  // When the window holds fewer than `wanted` entries and there are more on disk: from which key
-  // to read on. Ended by endRefill or abandonRefill.
+  // A queue whose window holds fewer than `wanted` entries while there are more on disk: from
+  // which key to read on. Ended by endRefill or abandonRefill.
   struct Refill {
+    Queue queue = Queue::First;
     DueKey from;
     size_t room = 0;
   };
   std::optional<Refill> beginRefill(std::string_view upstream, size_t wanted);
-  void endRefill(std::string_view upstream, std::vector<DueKey> found, const DueKey& next);
-  void abandonRefill(std::string_view upstream);
+  void endRefill(std::string_view upstream, Queue queue, std::vector<DueKey> found,
+                 const DueKey& next);
+  void abandonRefill(std::string_view upstream, Queue queue);
 
-  std::vector<Taken> take(std::string_view upstream, int64_t now_us, size_t limit);
+  // Leases what is due, as chooseQueue() says. Ends early, with `unsure`, where a window has run
+  // out and the disk may hold more that is due: the choice can be made after a refill.
+  struct Take {
+    std::vector<Taken> taken;
+    bool unsure = false;
+  };
+  Take take(std::string_view upstream, int64_t now_us, const LeaseLimits& limits);
   // What the lease's record on disk says.
   void describe(const EventId& id, const v1::EventState& state);
   void giveBack(std::string_view upstream, absl::Span<const EventId> ids);
@@ -98,7 +122,13 @@ public:
   void apply(absl::Span<const Change> changes,
              const std::map<std::string_view, v1::LaneCounts>& settled);
 
-  std::optional<DueKey> first(std::string_view upstream) const;
+  // When the first event that nobody holds is due; `known` is false while a window is empty and
+  // the disk may hold more.
+  struct First {
+    absl::Time due = absl::InfiniteFuture();
+    bool known = true;
+  };
+  First first(std::string_view upstream) const;
   std::optional<absl::Time> oldest(std::string_view upstream) const;
   // As in EventStore.
   absl::Time latestCapture() const;
@@ -106,7 +136,7 @@ public:
 
 private:
   struct Lane {
-    DueWindow window;
+    std::array<DueWindow, kQueues> windows;
     uint64_t accepted = 0;
     v1::LaneCounts settled;
   };
@@ -114,6 +144,9 @@ private:
 
   Lanes::value_type& lane(std::string_view upstream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Lane* find(std::string_view upstream) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Puts an entry that is on disk and not leased into its window.
+  void insert(Lane& lane, Queue queue, const DueKey& key, Fresh&& fresh)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const BookLimits limits_;
   mutable absl::Mutex mutex_;

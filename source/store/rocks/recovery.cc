@@ -107,12 +107,9 @@ absl::StatusOr<std::unique_ptr<Database>> openChecked(const std::string& path, r
                                                       OpenMode mode) {
   if (mode == OpenMode::Existing) {
     // Looks before it touches: an open for writing changes files.
-    absl::StatusOr<std::unique_ptr<Database>> look = Database::open(path, env, OpenMode::ReadOnly);
-    if (look.ok()) {
-      const absl::Status format = checkFormat(**look, path);
-      if (!format.ok()) {
-        return format;
-      }
+    const absl::Status format = checkFormatIfReadable(path, env);
+    if (!format.ok()) {
+      return format;
     }
   }
   absl::StatusOr<std::unique_ptr<Database>> database = Database::open(path, env, mode);
@@ -170,13 +167,24 @@ absl::Status checkFormat(Database& database, const std::string& path) {
   if (format > kStoreFormat) {
     return absl::FailedPreconditionError(
         absl::StrCat("store ", path, ": written in format ", format,
-                     " by a newer version; this one knows formats up to ", kStoreFormat));
+                     " by a newer version; this one reads format ", kStoreFormat));
+  }
+  if (format < kStoreFormat) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("store ", path, ": written in format ", format,
+                     " by a version that was never released; this one reads format ", kStoreFormat,
+                     "; move the directory away to begin anew"));
   }
   if (database.get(Family::Meta, kRepairingKey, &value).ok()) {
     return absl::DataLossError(
         absl::StrCat("store ", path, ": a repair was interrupted; ", acceptLossHint(path)));
   }
   return absl::OkStatus();
+}
+
+absl::Status checkFormatIfReadable(const std::string& path, rocksdb::Env* env) {
+  const absl::StatusOr<std::unique_ptr<Database>> look = Database::open(path, env, OpenMode::Look);
+  return look.ok() ? checkFormat(**look, path) : absl::OkStatus();
 }
 
 absl::StatusOr<Position> readPosition(Database& database) {

@@ -20,14 +20,16 @@ struct Recovered {
 };
 
 // Opens the store at `path`, or creates it with mode 0700. INVARIANT: never opens with fewer
-// events than the high-water mark says were acknowledged, and writes nothing into a store that a
-// newer version wrote or that another process holds. The message names the path and the reason.
+// events than the high-water mark says were acknowledged, and writes nothing into a store that
+// another version wrote or that another process holds. The message names the path and the reason.
 absl::StatusOr<Recovered> recover(const std::string& path, rocksdb::Env* env, Log& log);
 
 // The steps that other tools share.
 absl::Status makeDirectory(const std::string& path);
 absl::Status checkNotLocked(const std::string& path, rocksdb::Env* env);
 absl::Status checkFormat(Database& database, const std::string& path);
+// Without touching it. Ok when it can't be read: whoever opens it will say why.
+absl::Status checkFormatIfReadable(const std::string& path, rocksdb::Env* env);
 absl::StatusOr<Position> readPosition(Database& database);
 absl::StatusOr<std::map<std::string, LaneSums>> readSums(Database& database);
 

@@ -8,22 +8,23 @@
 
 namespace forebay::rocks {
 
-void TransitionBatch::move(std::string_view upstream, const EventId& id, v1::State from,
-                           int64_t old_due_us, const v1::EventState& to, bool ends_lease) {
+void TransitionBatch::move(std::string_view upstream, const EventId& id, const Placement& from,
+                           const v1::EventState& to, bool ends_lease) {
+  const Placement next = placementOf(to);
   to.SerializeToString(&value_);
   batch_.Put(database_.family(Family::State), toSlice(id.bytes()), value_);
-  if (old_due_us > 0 && old_due_us != to.due_at_us()) {
-    encodeDueKey(upstream, {old_due_us, id}, key_);
+  if (from.due_us > 0 && (from.due_us != next.due_us || from.queue != next.queue)) {
+    encodeDueKey(upstream, from.queue, {from.due_us, id}, key_);
     batch_.Delete(database_.family(Family::Due), key_);
   }
-  if (to.due_at_us() > 0) {
-    encodeDueKey(upstream, {to.due_at_us(), id}, key_);
+  if (next.due_us > 0) {
+    encodeDueKey(upstream, next.queue, {next.due_us, id}, key_);
     batch_.Put(database_.family(Family::Due), key_, {});
   }
-  if (from != to.state()) {
-    if (isSetAside(from)) {
+  if (from.state != to.state()) {
+    if (isSetAside(from.state)) {
       batch_.Delete(database_.family(Family::SetAside),
-                    setAsideKey(static_cast<uint8_t>(from), id));
+                    setAsideKey(static_cast<uint8_t>(from.state), id));
     }
     if (isSetAside(to.state())) {
       batch_.Put(database_.family(Family::SetAside),
@@ -34,8 +35,8 @@ void TransitionBatch::move(std::string_view upstream, const EventId& id, v1::Sta
   if (added) {
     counts->second = context_.book.settledCounts(upstream);
   }
-  moveCount(counts->second, from, to.state());
-  changes_.push_back({upstream, id, old_due_us, to.due_at_us(), ends_lease});
+  moveCount(counts->second, from.state, to.state());
+  changes_.push_back({upstream, id, from, next, ends_lease});
 }
 
 void TransitionBatch::addAttempt(const EventId& id, const v1::AttemptRecord& attempt) {
@@ -79,7 +80,7 @@ absl::Status settle(StoreContext& context, absl::Span<const Settlement> settleme
     if (!valid.ok()) {
       return valid;
     }
-    batch.move(lease->upstream, settlement.id, lease->state, lease->due_us, settlement.state, true);
+    batch.move(lease->upstream, settlement.id, lease->placement, settlement.state, true);
     if (settlement.attempt.has_value()) {
       batch.addAttempt(settlement.id, *settlement.attempt);
     }
@@ -110,8 +111,7 @@ absl::StatusOr<size_t> markDue(StoreContext& context, absl::Span<const ReplayMar
       }
       states.push_back(*std::move(state));
       const v1::EventState& held = states.back();
-      batch.move(held.upstream(), mark.id, held.state(), held.due_at_us(),
-                 replayedState(held, mark), false);
+      batch.move(held.upstream(), mark.id, placementOf(held), replayedState(held, mark), false);
       ++marked;
     }
     const absl::Status status = batch.empty() ? absl::OkStatus() : batch.commit(true, "mark due");

@@ -22,7 +22,7 @@ public:
       : context_(context), database_(database) {}
 
   // `upstream` must stay valid for as long as the batch.
-  void move(std::string_view upstream, const EventId& id, v1::State from, int64_t old_due_us,
+  void move(std::string_view upstream, const EventId& id, const Placement& from,
             const v1::EventState& to, bool ends_lease);
   void addAttempt(const EventId& id, const v1::AttemptRecord& attempt);
   bool empty() const { return changes_.empty(); }
