@@ -167,3 +167,51 @@ def test_more_than_the_length_says(hub):
         sender.capture(hub.port, path)
         event = hub.admin.wait_state(path, "delivered")
         assert (event["attempts"], event["attempt_log"][0]["answer"]) == (1, "ok")
+
+
+def peak_bytes(envoy):
+    with open(f"/proc/{envoy.pid}/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
+
+
+ENORMOUS = Answer(200, body=b"z" * (64 * MIB))
+
+
+def test_enormous_answer(hub):
+    """An answer of 64 MiB is not kept. Nobody knows what it says, so it is tried again with care."""
+    before = hub.rss_bytes()
+    path = "/patient/enormous"
+    hub.app.script(path, ENORMOUS)
+    sender.capture(hub.port, path)
+    check_neighbours(hub, "enormous")
+    event = hub.admin.wait_state(path, "dead", timeout=30)
+    assert (event["reason"], event["attempts"]) == ("exhausted", 5)
+    for entry in event["attempt_log"]:
+        assert (entry["outcome"], entry.get("answer", "")) == ("too_large", "")
+    assert event["attempt_log"][0]["next_because"] == "backoff, doubled for too_large"
+    assert peak_bytes(hub) - before < 96 * MIB, "Envoy holds 32 MiB of an answer at most"
+
+
+def test_enormous_answer_once(hub):
+    """An app that comes to its senses gets the event."""
+    hub.app.script("/patient/huge", ENORMOUS, Answer(200))
+    sender.capture(hub.port, "/patient/huge")
+    event = hub.admin.wait_state("/patient/huge", "delivered", timeout=30)
+    assert [entry["outcome"] for entry in event["attempt_log"]] == ["too_large", "2xx"]
+
+
+def test_enormous_answers_where_envoy_is_told_a_limit(launcher, app):
+    """Envoy's `http.async_response_buffer_limit` bounds what ten such answers at once may take."""
+    app.default = ENORMOUS
+    rules = [{"match": "too_large", "as": "SUCCESS"}]
+    config = launcher.config(app, [upstream(classify=rules, concurrency_max=10)])
+    build = config.build
+    layer = {"name": "limits", "static_layer": {"http.async_response_buffer_limit": 65536}}
+    config.build = lambda: {**build(), "layered_runtime": {"layers": [layer]}}
+    envoy = launcher.start(config)
+    before = envoy.rss_bytes()
+    for number in range(20):
+        sender.capture(envoy.port, f"/{number}")
+    envoy.admin.wait_totals(timeout=30, delivered=20)
+    assert len(app.requests) == 20
+    assert peak_bytes(envoy) - before < 24 * MIB
