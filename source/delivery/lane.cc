@@ -72,10 +72,10 @@ Settlement Lane::finish(uint64_t token, const Outcome& outcome, absl::Time wall_
   own_error_backoff_ = absl::ZeroDuration();
   considerPause(outcome, verdict);
   storm_meter_.onAttempt(in_flight.started, sincePrevious(in_flight.attempt));
-  const Decision decision =
-      policy_.decide(outcome, verdict, historyOf(in_flight.attempt.state), wall_now, random);
+  const AttemptHistory history = historyOf(in_flight.attempt.state, verdict);
+  const Decision decision = policy_.decide(outcome, verdict, history, wall_now, random);
   countAttempt(stats_, config_.name, in_flight.attempt, outcome, decision, wall_now);
-  return settleAttempt(in_flight.attempt, outcome, decision);
+  return settleAttempt(in_flight.attempt, history, outcome, decision);
 }
 
 Settlement Lane::postpone(const InFlight& in_flight, const Outcome& outcome, absl::Time wall_now,

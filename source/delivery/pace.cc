@@ -32,11 +32,14 @@ MonotonicTime Pace::roomAt(size_t in_flight, MonotonicTime now) const {
   if (in_flight >= ramp_.concurrency(concurrency_max_, now)) {
     return ramp_.grows(concurrency_max_, now);
   }
+  MonotonicTime at = now;
   if (rate_limit_.has_value()) {
-    return rate_limit_->availableAt(now, ramp_.rateFactor(now));
+    at = rate_limit_->availableAt(now, ramp_.rateFactor(now));
+  } else if (const std::optional<double> rate = ramp_.ownRate(concurrency_max_, now)) {
+    at = ramp_pacer_.availableAt(now, *rate);
   }
-  const std::optional<double> rate = ramp_.ownRate(concurrency_max_, now);
-  return rate.has_value() ? ramp_pacer_.availableAt(now, *rate) : now;
+  // The rate grows as the ramp does: look again at its next step.
+  return std::min(at, ramp_.grows(concurrency_max_, now));
 }
 
 void Pace::onStarted(MonotonicTime now) {

@@ -7,9 +7,10 @@
 
 namespace forebay {
 
-AttemptHistory historyOf(const v1::EventState& leased) {
+AttemptHistory historyOf(const v1::EventState& leased, Verdict verdict) {
   AttemptHistory history;
   history.attempts = leased.attempts() + 1 - leased.budget_attempts();
+  history.not_found = leased.not_found() + (verdict == Verdict::RetryNotFound ? 1 : 0);
   history.previous_delay = absl::Microseconds(leased.last_delay_us());
   history.budget_from = absl::FromUnixMicros(leased.budget_from_us());
   return history;
@@ -20,8 +21,8 @@ absl::Duration sincePrevious(const FinishedAttempt& finished) {
   return last_us == 0 ? absl::InfiniteDuration() : finished.sent_at - absl::FromUnixMicros(last_us);
 }
 
-Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome,
-                         const Decision& decision) {
+Settlement settleAttempt(const FinishedAttempt& finished, const AttemptHistory& history,
+                         const Outcome& outcome, const Decision& decision) {
   Settlement settlement{finished.id, finished.state, v1::AttemptRecord()};
   v1::EventState& state = settlement.state;
   const std::string outcome_name(outcomeName(outcome));
@@ -30,6 +31,7 @@ Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome
   state.set_last_status(outcome.status);
   state.set_last_attempt_at_us(absl::ToUnixMicros(finished.sent_at));
   state.set_crashes(0);
+  state.set_not_found(history.not_found);
   state.set_due_at_us(0);
   state.clear_due_because();
   switch (decision.kind) {
@@ -94,7 +96,8 @@ void countAttempt(StatsSink& stats, std::string_view upstream, const FinishedAtt
     // A clock that stepped back since the capture makes no negative delay.
     const absl::Duration delay = std::max(now - finished.received_at, absl::ZeroDuration());
     stats.record(Histogram::DeliveryDelayMs, {upstream}, absl::ToInt64Milliseconds(delay));
-    stats.record(Histogram::AttemptsToSuccess, {upstream}, historyOf(finished.state).attempts);
+    stats.record(Histogram::AttemptsToSuccess, {upstream},
+                 finished.state.attempts() + 1 - finished.state.budget_attempts());
   }
 }
 

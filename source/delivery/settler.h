@@ -18,15 +18,16 @@ struct FinishedAttempt {
   absl::Time sent_at;
 };
 
-// How the policy sees the past of an event whose next attempt has just been made.
-AttemptHistory historyOf(const v1::EventState& leased);
+// How the policy sees the past of an event whose next attempt has just been made, with this
+// verdict.
+AttemptHistory historyOf(const v1::EventState& leased, Verdict verdict);
 
 // From the start of the event's attempt before this one; infinite for the first.
 absl::Duration sincePrevious(const FinishedAttempt& finished);
 
 // After an attempt: the new state and the attempt's record.
-Settlement settleAttempt(const FinishedAttempt& finished, const Outcome& outcome,
-                         const Decision& decision);
+Settlement settleAttempt(const FinishedAttempt& finished, const AttemptHistory& history,
+                         const Outcome& outcome, const Decision& decision);
 // Its deadline passed while it waited: dead without another attempt.
 Settlement settleExpired(const LeasedEvent& leased);
 // Our own error: as it was, due again at `due_at`. It cost no attempt.

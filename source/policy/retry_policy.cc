@@ -67,10 +67,9 @@ Decision RetryPolicy::decide(const Outcome& outcome, Verdict verdict, const Atte
   if (verdict == Verdict::Permanent || outcome.directive == Directive::AbortMessage) {
     return dead(v1::DEAD_REASON_PERMANENT);
   }
-  const uint32_t attempts_max = verdict == Verdict::RetryNotFound
-                                    ? std::min(config_.attempts_max, kCarefulAttemptsMax)
-                                    : config_.attempts_max;
-  if (history.attempts >= attempts_max) {
+  const bool not_found_for_good =
+      verdict == Verdict::RetryNotFound && history.not_found >= kCarefulAttemptsMax;
+  if (history.attempts >= config_.attempts_max || not_found_for_good) {
     return dead(v1::DEAD_REASON_EXHAUSTED);
   }
   const int failures =

@@ -24,6 +24,7 @@ struct RetryConfig {
 // What the policy needs to know of an event's past, the latest attempt included.
 struct AttemptHistory {
   uint32_t attempts = 0;          // within the present budget
+  uint32_t not_found = 0;         // of these, how many were RetryNotFound
   absl::Duration previous_delay;  // the wait before the latest attempt
   absl::Time budget_from;         // capture, or the replay
 };

@@ -53,6 +53,7 @@ v1::EventState replayedState(const v1::EventState& state, const ReplayMark& mark
   next.set_due_because("replay");
   next.set_parked(false);
   next.set_crashes(0);
+  next.set_not_found(0);
   next.set_last_delay_us(0);
   next.set_replay(mark.job);
   next.set_budget_attempts(state.attempts());

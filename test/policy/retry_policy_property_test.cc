@@ -108,6 +108,7 @@ Case randomCase(Random& random) {
   c.history = {.attempts = 1 + static_cast<uint32_t>(random.next() % 22),
                .previous_delay = random.next() % 4 == 0 ? absl::ZeroDuration() : randomWait(random),
                .budget_from = kCaptured};
+  c.history.not_found = static_cast<uint32_t>(random.next() % (c.history.attempts + 1));
   c.now = kCaptured + c.config.give_up_after * (1.2 * random.unit());
   c.said = randomSaid(random, c.now);
   c.verdict = Classifier().classify(c.said.outcome);
@@ -122,7 +123,7 @@ void checkRetry(const Case& c) {
   ASSERT_LT(c.history.attempts, c.config.attempts_max);
   ASSERT_FALSE(c.decision.because.empty());
   if (c.verdict == Verdict::RetryNotFound) {
-    ASSERT_LT(c.history.attempts, 5u);
+    ASSERT_LT(c.history.not_found, 5u);
   }
   if (c.obeysRetryAfter() && c.said.not_before.has_value()) {
     ASSERT_GE(c.decision.retry_at, *c.said.not_before);
@@ -146,9 +147,8 @@ TEST(RetryPolicyPropertyTest, EveryDecisionKeepsTheRules) {
     ASSERT_EQ(c.decision.reason == v1::DEAD_REASON_PERMANENT,
               c.verdict != Verdict::Success && (c.verdict == Verdict::Permanent || aborted));
     ASSERT_EQ(c.decision.kind == Decision::Kind::Dead, c.decision.reason != v1::DEAD_REASON_NONE);
-    const uint32_t limit = c.verdict == Verdict::RetryNotFound ? std::min(c.config.attempts_max, 5u)
-                                                               : c.config.attempts_max;
-    const bool exhausted = retryable && c.history.attempts >= limit;
+    const bool gone = c.verdict == Verdict::RetryNotFound && c.history.not_found >= 5;
+    const bool exhausted = retryable && (c.history.attempts >= c.config.attempts_max || gone);
     ASSERT_EQ(c.decision.reason == v1::DEAD_REASON_EXHAUSTED, exhausted);
     ASSERT_EQ(c.decision.retry_after_ignored,
               retryable && !exhausted && c.obeysRetryAfter() && c.said.nonsense);

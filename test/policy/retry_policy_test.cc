@@ -23,8 +23,10 @@ Outcome answered(uint32_t status, std::optional<std::string> retry_after = std::
 Decision decideAt(absl::Time now, const RetryConfig& config, const Outcome& outcome,
                   uint32_t attempts, Verdict verdict) {
   StuckRandom random = StuckRandom::highest();
-  return RetryPolicy(config).decide(outcome, verdict,
-                                    {.attempts = attempts, .budget_from = kCaptured}, now, random);
+  const uint32_t not_found = verdict == Verdict::RetryNotFound ? attempts : 0;
+  return RetryPolicy(config).decide(
+      outcome, verdict, {.attempts = attempts, .not_found = not_found, .budget_from = kCaptured},
+      now, random);
 }
 
 // As the classifier would have it.
@@ -113,6 +115,21 @@ TEST(RetryPolicyTest, NotFoundIsCareful) {
   const Outcome too_large{.kind = OutcomeKind::TooLarge};
   expectRetry(decide(too_large, 4), absl::Seconds(480), "backoff, doubled for too_large");
   expectDead(decide(too_large, 5), v1::DEAD_REASON_EXHAUSTED);
+}
+
+// Other failures before it do not count: an app that is deployed after an outage has its time.
+TEST(RetryPolicyTest, OnlyNotFoundsCountAsNotFound) {
+  StuckRandom random = StuckRandom::highest();
+  const RetryPolicy policy(plainConfig());
+  const auto kind = [&](uint32_t not_found) {
+    return policy
+        .decide(answered(404), Verdict::RetryNotFound,
+                {.attempts = 9, .not_found = not_found, .budget_from = kCaptured}, kNow, random)
+        .kind;
+  };
+  EXPECT_EQ(kind(1), Kind::Retry);
+  EXPECT_EQ(kind(4), Kind::Retry);
+  EXPECT_EQ(kind(5), Kind::Dead);
 }
 
 // A smaller attempts_max holds for a 404 too.
