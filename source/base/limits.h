@@ -29,6 +29,9 @@ static_assert(kBodyBytesMaxCeiling < kCommitQueueBytesMax, "the largest event mu
 inline constexpr size_t kLaneWindowEntries = 4096;
 inline constexpr size_t kLaneSideWindowEntries = 1024;    // of retries, and of replays
 inline constexpr uint64_t kLaneFreshBytesMax = 4 * kMiB;  // events not yet forgotten since commit
+inline constexpr size_t kOrderHintsMax = 16'384;          // order keys remembered, over all lanes
+// Events remembered to be in flight when the process dies.
+inline constexpr size_t kInFlightSlots = 65'536;
 // An event in flight at so many deaths of the process in a row is taken for their cause.
 inline constexpr uint32_t kPoisonCrashes = 3;
 inline constexpr size_t kUpstreamsMax = 256;

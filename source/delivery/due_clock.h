@@ -27,7 +27,8 @@ public:
   }
   // How far it is ahead of the wall, in whole milliseconds: less is the time between two readings.
   absl::Duration ahead() {
-    const absl::Duration ahead = now() - clock_.wallNow();
+    const absl::Time due_now = now();
+    const absl::Duration ahead = due_now - clock_.wallNow();
     return std::max(absl::Trunc(ahead, absl::Milliseconds(1)), absl::ZeroDuration());
   }
 

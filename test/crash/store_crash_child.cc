@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "source/base/clock.h"
+#include "source/base/limits.h"
 #include "source/base/random.h"
 #include "source/base/stats.h"
 #include "source/store/rocks/rocks_store.h"
@@ -52,6 +54,9 @@ public:
       event.record.set_upstream(number % 5 == 0 ? "shipping" : kLane);
       event.record.set_received_at_us(absl::ToUnixMicros(systemClock().wallNow()));
       event.record.set_body(bodyOf(number));
+      if (number % 3 == 0) {
+        event.record.set_order_key("key " + std::to_string(number / 3 % 4));
+      }
       store_.append(std::move(event), *this, number);
       absl::MutexLock lock(&mutex_);
       mutex_.Await(absl::Condition(&answered_));
@@ -74,9 +79,13 @@ Settlement settlementOf(const LeasedEvent& leased, uint64_t chance) {
   settlement.state.set_due_at_us(
       chance % 4 == 1 ? leased.state.due_at_us() + static_cast<int64_t>(chance >> 8) % 20'000 : 0);
   settlement.state.set_attempts(leased.state.attempts() + 1);
+  settlement.state.set_crashes(0);
   settlement.attempt->set_attempt(leased.state.attempts() + 1);
   return settlement;
 }
+
+// One in 64 never comes back from its attempt: the process dies with it.
+bool isPoisonous(const EventId& id) { return static_cast<uint8_t>(id.bytes().back()) % 64 == 0; }
 
 // Leases and settles; gives some back; now and then replays what it just settled.
 void deliver(EventStore& store, SeededRandom random) {
@@ -89,7 +98,20 @@ void deliver(EventStore& store, SeededRandom random) {
     }
     std::vector<Settlement> settlements;
     std::vector<EventId> released;
+    std::set<std::string> keys;
     for (const LeasedEvent& one : *leased) {
+      const std::string& key = one.state.order_key();
+      if (!key.empty() && !keys.insert(key).second) {
+        std::fprintf(stderr, "two events of %s were leased at once\n", key.c_str());
+        std::_Exit(6);
+      }
+      if (one.state.crashes() >= limits::kPoisonCrashes) {
+        std::fprintf(stderr, "leased after %u deaths\n", one.state.crashes());
+        std::_Exit(7);
+      }
+      if (isPoisonous(one.event->id)) {
+        continue;
+      }
       if (random.next() % 10 == 0) {
         released.push_back(one.event->id);
       } else {

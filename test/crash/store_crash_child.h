@@ -6,8 +6,8 @@
 #include "source/base/log.h"
 #include "source/event/event.h"
 
-// The process that is killed: appends from eight threads, leases and settles from another, and
-// reports what it was promised, when it was.
+// The process that is killed: appends from eight threads, a third of the events with an order key,
+// leases and settles from another, and reports what it was promised, when it was.
 namespace forebay::crash {
 
 inline constexpr int kReportFd = 3;

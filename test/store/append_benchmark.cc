@@ -1,5 +1,6 @@
 // How many events of 1 KiB the store acknowledges in a second, with and without delivery beside.
-//   append_benchmark [--dir=DIR] [--seconds=N] [--in_flight=N] [--producers=N] [--deliver]
+//   append_benchmark [--dir=DIR] [--seconds=N] [--in_flight=N] [--producers=N] [--order_keys=N]
+//   [--deliver]
 
 #include <sys/resource.h>
 
@@ -25,6 +26,7 @@ struct Flags {
   int seconds = 5;
   int in_flight = 64;
   int producers = 1;
+  int order_keys = 0;  // events take turns with so many; 0: no order
   bool deliver = false;
 };
 
@@ -38,7 +40,8 @@ public:
 // Keeps `in_flight` appends under way from one thread, and remembers how long each took.
 class Producer final : public AppendSink {
 public:
-  Producer(EventStore& store, int in_flight) : store_(store), begun_(in_flight) {
+  Producer(EventStore& store, int in_flight, int order_keys)
+      : store_(store), order_keys_(order_keys), begun_(in_flight) {
     for (int slot = 0; slot < in_flight; ++slot) {
       free_.push_back(slot);
     }
@@ -63,12 +66,17 @@ public:
   void run(MonotonicTime until) {
     const std::string body(1024, 'x');
     std::vector<int> slots;
+    uint64_t sent = 0;
     while (systemClock().monotonicNow() < until) {
       take(slots);
       const absl::Time now = systemClock().wallNow();
       for (const int slot : slots) {
         begun_[slot] = systemClock().monotonicNow();
-        store_.append(makeEvent(body, now), *this, static_cast<uint64_t>(slot));
+        Event event = makeEvent(body, now);
+        if (order_keys_ > 0) {
+          event.record.set_order_key(std::to_string(sent++ % static_cast<uint64_t>(order_keys_)));
+        }
+        store_.append(std::move(event), *this, static_cast<uint64_t>(slot));
       }
       slots.clear();
     }
@@ -101,6 +109,7 @@ private:
   }
 
   EventStore& store_;
+  const int order_keys_;
   std::vector<MonotonicTime> begun_;
   absl::Mutex mutex_;
   std::vector<int> free_ ABSL_GUARDED_BY(mutex_);
@@ -177,7 +186,8 @@ int run(const Flags& flags) {
   std::vector<std::unique_ptr<Producer>> producers;
   std::vector<std::thread> threads;
   for (int i = 0; i < flags.producers; ++i) {
-    producers.push_back(std::make_unique<Producer>(**store, flags.in_flight / flags.producers));
+    producers.push_back(
+        std::make_unique<Producer>(**store, flags.in_flight / flags.producers, flags.order_keys));
     threads.emplace_back([&, i] { producers[i]->run(begin + absl::Seconds(flags.seconds)); });
   }
   for (std::thread& thread : threads) {
@@ -234,6 +244,8 @@ int main(int argc, char** argv) {
                absl::SimpleAtoi(value, &flags.in_flight)) {
     } else if (absl::StartsWith(argument, "--producers=") &&
                absl::SimpleAtoi(value, &flags.producers)) {
+    } else if (absl::StartsWith(argument, "--order_keys=") &&
+               absl::SimpleAtoi(value, &flags.order_keys)) {
     } else if (argument == "--deliver") {
       flags.deliver = true;
     } else {

@@ -36,6 +36,14 @@ EventId StoreContractTest::append(std::string_view body, std::string_view upstre
   return id.ok() ? *id : EventId();
 }
 
+EventId StoreContractTest::appendOrdered(std::string_view body, std::string_view order_key) {
+  Event event = makeEvent(body, clock_.wallNow());
+  event.record.set_order_key(std::string(order_key));
+  const absl::StatusOr<EventId> id = appendOne(*store_, std::move(event));
+  EXPECT_OK(id.status());
+  return id.ok() ? *id : EventId();
+}
+
 std::vector<LeasedEvent> StoreContractTest::lease(size_t limit, std::string_view upstream) {
   absl::StatusOr<std::vector<LeasedEvent>> leased =
       store_->leaseDue(upstream, clock_.wallNow(), {limit});

@@ -22,6 +22,7 @@ protected:
 
   EventId append(std::string_view body, std::string_view upstream = kLane,
                  std::string_view source = "stripe");
+  EventId appendOrdered(std::string_view body, std::string_view order_key);
   std::vector<LeasedEvent> lease(size_t limit, std::string_view upstream = kLane);
   void settle(const LeasedEvent& leased, v1::State state,
               absl::Time due_at = absl::InfiniteFuture());

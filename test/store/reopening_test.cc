@@ -109,7 +109,11 @@ TEST_F(ReopeningTest, LeasesSurvive) {
     EXPECT_NE(other.event->id, held[0].event->id);
     settle(other, v1::STATE_DELIVERED);
   }
+  // Nor is it a death of the process.
+  const rocks::InFlight file(config_.path, "", log_);
+  EXPECT_THAT(file.read().ids, SizeIs(1));
   settle(held[0], v1::STATE_DELIVERED);
+  EXPECT_THAT(file.read().ids, SizeIs(0));
   expectClean();
 }
 

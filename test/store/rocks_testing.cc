@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "source/store/rocks/audit.h"
+
 namespace forebay {
 
 RocksTest::RocksTest() {
@@ -25,6 +27,29 @@ EventId RocksTest::append(std::string_view body, std::string_view upstream) {
       appendOne(*store_, makeEvent(body, clock_.wallNow(), upstream));
   EXPECT_OK(id.status());
   return id.ok() ? *id : EventId();
+}
+
+EventId RocksTest::appendOrdered(std::string_view body, std::string_view order_key) {
+  Event event = makeEvent(body, clock_.wallNow());
+  event.record.set_order_key(std::string(order_key));
+  const absl::StatusOr<EventId> id = appendOne(*store_, std::move(event));
+  EXPECT_OK(id.status());
+  return id.ok() ? *id : EventId();
+}
+
+void RocksTest::edit(const std::function<void(rocks::Database&)>& change) {
+  close();
+  auto database =
+      rocks::Database::open(config_.path, rocksdb::Env::Default(), rocks::OpenMode::Existing);
+  ASSERT_OK(database.status());
+  change(**database);
+}
+
+std::string RocksTest::audit() {
+  close();
+  const absl::StatusOr<StoreAudit> audit = auditStore(config_.path);
+  EXPECT_OK(audit.status());
+  return audit.ok() && !audit->clean() ? audit->messages.front() : "";
 }
 
 std::vector<LeasedEvent> RocksTest::lease(size_t limit) {

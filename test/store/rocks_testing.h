@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -18,10 +20,16 @@ protected:
   void close() { store_.reset(); }
 
   EventId append(std::string_view body, std::string_view upstream = kLane);
+  EventId appendOrdered(std::string_view body, std::string_view order_key);
   std::vector<LeasedEvent> lease(size_t limit);
   // Settles and expects success.
   void settle(const LeasedEvent& leased, v1::State state,
               absl::Time due_at = absl::InfiniteFuture());
+
+  // Changes the closed store with RocksDB itself.
+  void edit(const std::function<void(rocks::Database&)>& change);
+  // Closes the store; the first problem that its audit finds, or nothing.
+  std::string audit();
 
   // The file whose name ends so and, among several, is the largest. Empty when there is none.
   std::string largestFile(std::string_view ending) const;

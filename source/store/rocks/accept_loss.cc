@@ -25,7 +25,7 @@ public:
 
   absl::Status run() {
     batch_.Put(toSlice(kRepairingKey), "1");
-    for (const Family family : {Family::Due, Family::SetAside}) {
+    for (const Family family : {Family::Due, Family::SetAside, Family::Order}) {
       batch_.DeleteRange(database_.family(family), rocksdb::Slice(), std::string(512, '\xff'));
     }
     absl::Status status = flush();
@@ -80,6 +80,12 @@ private:
       batch_.Put(database_.family(Family::State), toSlice(id.bytes()), state.SerializeAsString());
       ++revived_;
     }
+    if (state.parked()) {
+      // Whom it waited for may be lost. Where that is not so it is parked again when its turn
+      // comes.
+      state.set_parked(false);
+      batch_.Put(database_.family(Family::State), toSlice(id.bytes()), state.SerializeAsString());
+    }
     ++kept_;
     position_.newest = id;
     LaneSums& lane = lanes_[state.upstream()];
@@ -89,6 +95,11 @@ private:
       std::string key;
       encodeDueKey(state.upstream(), queueOf(state), {state.due_at_us(), id}, key);
       batch_.Put(database_.family(Family::Due), key, {});
+    }
+    if (orderPlace(state) != OrderPlace::None) {
+      std::string key;
+      encodeOrderKey(state.upstream(), orderPlace(state), state.order_key(), id, key);
+      batch_.Put(database_.family(Family::Order), key, {});
     }
     if (isSetAside(state.state())) {
       batch_.Put(database_.family(Family::SetAside),

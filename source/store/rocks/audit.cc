@@ -2,6 +2,9 @@
 
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "source/base/strings.h"
 #include "source/event/names.h"
 #include "source/store/lifecycle.h"
@@ -34,6 +37,8 @@ public:
     checkSequence(*position);
     checkSums(*sums);
     checkIndexSize(Family::Due, queued_, "the due index");
+    checkIndexSize(Family::Order, in_order_, "the order index");
+    checkParked();
     checkIndexSize(Family::SetAside, set_aside_, "the index of what is set aside");
     return audit_;
   }
@@ -86,10 +91,41 @@ private:
                (state.state() == v1::STATE_PENDING || state.state() == v1::STATE_RETRYING)) {
       problem(cat(name, stateName(state.state()), " without a due time"));
     }
+    if (state.parked() && (state.order_key().empty() || state.due_at_us() == 0)) {
+      problem(cat(name, "parked without an order key or a due time"));
+    }
+    if (!state.order_key().empty()) {
+      checkOrder(name, id, state);
+    }
     if (isSetAside(state.state())) {
       ++set_aside_;
       expectPresent(Family::SetAside, setAsideKey(static_cast<uint8_t>(state.state()), id),
                     cat(name, stateName(state.state()), " but not in the index of these"));
+    }
+  }
+
+  void checkOrder(const std::string& name, const EventId& id, const v1::EventState& state) {
+    std::string key;
+    const OrderPlace place = orderPlace(state);
+    if (place != OrderPlace::None) {
+      ++in_order_;
+      encodeOrderKey(state.upstream(), place, state.order_key(), id, key);
+      expectPresent(Family::Order, key, cat(name, "waits but is not in the order index"));
+    }
+    encodeOrderKey(state.upstream(), OrderPlace::None, state.order_key(), EventId(), key);
+    const size_t hash = absl::HashOf(key);
+    if (isQueued(state)) {
+      queued_keys_.insert(hash);
+    } else if (state.due_at_us() > 0) {
+      parked_.try_emplace(hash, id);
+    }
+  }
+
+  void checkParked() {
+    for (const auto& [key, id] : parked_) {
+      if (!queued_keys_.contains(key)) {
+        problem(cat("event ", id.toString(), ": parked, and no event of its key is in a queue"));
+      }
     }
   }
 
@@ -147,6 +183,10 @@ private:
   StoreAudit audit_;
   uint64_t queued_ = 0;
   uint64_t set_aside_ = 0;
+  uint64_t in_order_ = 0;
+  // By a hash of lane and order key.
+  absl::flat_hash_set<size_t> queued_keys_;
+  absl::flat_hash_map<size_t, EventId> parked_;  // one of the key
   EventId newest_;
   std::vector<bool> seen_;
   std::map<std::string, LaneSums> lanes_;

@@ -19,7 +19,8 @@ struct StoreAudit {
 };
 
 // Holds everything in the store at `path` against everything else: records, states, sequence
-// numbers without holes, the due index, the index of what is set aside, the sums. Reads all of
+// numbers without holes, the due index, the order index, the index of what is set aside, the sums;
+// and that nobody is parked whose turn will not come. Reads all of
 // it and writes nothing. The store must be closed.
 absl::StatusOr<StoreAudit> auditStore(const std::string& path);
 

@@ -10,7 +10,7 @@ namespace {
 
 // Buffers that grew beyond this for one large event are given back after it.
 constexpr size_t kKeptBytes = 4 * limits::kMiB;
-// Per event, beside the record: three keys, the state, and RocksDB's own headers.
+// Per event, beside the record: up to four keys, the state, and RocksDB's own headers.
 constexpr size_t kOverheadBytes = 256;
 
 }  // namespace
@@ -49,8 +49,12 @@ void CommitBatch::add(Waiting& waiting, uint64_t sequence, Database& database) {
   char* const state_at = scratch(state_bytes);
   state_.SerializeWithCachedSizesToArray(reinterpret_cast<uint8_t*>(state_at));
   batch_.Put(database.family(Family::State), toSlice(event.id.bytes()), {state_at, state_bytes});
-  encodeDueKey(record.upstream(), Queue::First, due, due_key_);
-  batch_.Put(database.family(Family::Due), due_key_, {});
+  encodeDueKey(record.upstream(), Queue::First, due, key_);
+  batch_.Put(database.family(Family::Due), key_, {});
+  if (!state_.order_key().empty()) {
+    encodeOrderKey(record.upstream(), orderPlace(state_), state_.order_key(), event.id, key_);
+    batch_.Put(database.family(Family::Order), key_, {});
+  }
 
   if (lane_ == nullptr || lane_->first != record.upstream()) {
     lane_ = &*lanes_.try_emplace(record.upstream()).first;

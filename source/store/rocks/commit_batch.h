@@ -24,7 +24,7 @@ struct Waiting {
   uint64_t bytes = 0;  // of the serialised record
 };
 
-// Turns events into one write: numbers them, and lays out record, state, due entry and sums.
+// Turns events into one write: numbers them, and lays out record, state, index entries and sums.
 // Belongs to one thread; keeps its buffers from batch to batch.
 class CommitBatch {
 public:
@@ -59,7 +59,7 @@ private:
   std::vector<Committed> committed_;
   std::unique_ptr<char[]> scratch_;
   size_t scratch_bytes_ = 0;
-  std::string due_key_;
+  std::string key_;
   v1::EventState state_;
   std::map<std::string, LaneCount, std::less<>>::value_type* lane_ = nullptr;
 };

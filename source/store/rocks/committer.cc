@@ -60,6 +60,10 @@ absl::Status Committer::enqueue(Waiting&& waiting) {
     return absl::InvalidArgumentError(
         absl::StrCat("the upstream's name is longer than ", limits::kNameBytesMax, " bytes"));
   }
+  if (waiting.event->record.order_key().size() > limits::kOrderKeyBytesMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the order key is longer than ", limits::kOrderKeyBytesMax, " bytes"));
+  }
   absl::MutexLock lock(&mutex_);
   if (stopping_) {
     return absl::UnavailableError("the store is closed");

@@ -11,7 +11,9 @@
 #include "source/base/stats.h"
 #include "source/store/rocks/database.h"
 #include "source/store/rocks/gate.h"
+#include "source/store/rocks/in_flight.h"
 #include "source/store/rocks/lane_book.h"
+#include "source/store/rocks/order_index.h"
 
 namespace forebay::rocks {
 
@@ -21,13 +23,15 @@ namespace forebay::rocks {
 // another one), then `transitions` (whoever moves events between states), then those inside
 // `book` and `gate`, which call nobody.
 struct StoreContext {
-  StoreContext(std::string path_in, const Clock& clock_in, StatsSink& stats_in, Log& log_in,
-               const BookLimits& limits)
+  StoreContext(std::string path_in, std::string boot, const Clock& clock_in, StatsSink& stats_in,
+               Log& log_in, const BookLimits& limits)
       : path(std::move(path_in)),
         clock(clock_in),
         stats(stats_in),
         log(log_in),
         book(limits),
+        order(log_in),
+        in_flight(path, std::move(boot), log_in),
         gate(path, stats_in, log_in) {}
 
   const std::string path;
@@ -39,6 +43,8 @@ struct StoreContext {
   std::unique_ptr<Database> database ABSL_GUARDED_BY(opening);  // null while closed
   absl::Mutex transitions ABSL_ACQUIRED_AFTER(opening);
   LaneBook book;
+  OrderIndex order ABSL_GUARDED_BY(transitions);
+  InFlight in_flight ABSL_GUARDED_BY(transitions);
   Gate gate;
 
   std::function<void()> on_new_work;  // set once, before the first append

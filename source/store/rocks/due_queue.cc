@@ -1,5 +1,7 @@
 #include "source/store/rocks/due_queue.h"
 
+#include <map>
+
 #include "source/base/strings.h"
 #include "source/store/lifecycle.h"
 #include "source/store/rocks/keys.h"
@@ -8,6 +10,9 @@
 
 namespace forebay::rocks {
 namespace {
+
+// Parked in one call: each is a write, and whoever settles waits meanwhile.
+constexpr size_t kParkedMax = 10'000;
 
 struct DuePage {
   std::vector<DueKey> keys;
@@ -88,29 +93,100 @@ absl::StatusOr<std::vector<LeasedEvent>> DueQueue::leaseDue(std::string_view ups
   }
   absl::MutexLock transitions(&context_.transitions);
   std::vector<LeasedEvent> leased;
+  std::vector<LeasedEvent> waiting;
+  absl::Status status;
   LeaseLimits left = limits;
   bool more = left.events > 0;
-  while (more) {
-    absl::Status status = refill(upstream, left.events);
-    if (status.ok()) {
-      LaneBook::Take take = context_.book.take(upstream, absl::ToUnixMicros(now), left);
-      left.events -= take.taken.size();
-      for (const Taken& one : take.taken) {
-        left.retries_max -= one.queue == Queue::Retry && left.retries_max > 0;
-      }
-      more = take.unsure;
-      status = load(upstream, std::move(take.taken), leased);
-    }
+  while (more && status.ok()) {
+    status = refill(upstream, left.events);
     if (!status.ok()) {
-      std::vector<EventId> ids;
-      for (const LeasedEvent& one : leased) {
+      break;
+    }
+    LaneBook::Take take = context_.book.take(upstream, absl::ToUnixMicros(now), left);
+    const size_t leased_before = leased.size();
+    const size_t taken = take.taken.size();
+    status = load(upstream, std::move(take.taken), leased);
+    if (status.ok()) {
+      status = sortOut(upstream, leased_before, leased, waiting);
+    }
+    for (size_t i = leased_before; i < leased.size(); ++i) {
+      left.retries_max -= left.retries_max > 0 && queueOf(leased[i].state) == Queue::Retry;
+    }
+    left.events = limits.events - leased.size();
+    // Those that were parked, or could not be read, leave room for others.
+    more = (take.unsure || leased.size() - leased_before < taken) && left.events > 0 &&
+           waiting.size() < kParkedMax;
+  }
+  if (status.ok()) {
+    status = park(upstream, waiting);
+  }
+  if (!status.ok()) {
+    std::vector<EventId> ids;
+    for (const auto* const taken : {&leased, &waiting}) {
+      for (const LeasedEvent& one : *taken) {
         ids.push_back(one.event->id);
       }
-      context_.book.giveBack(upstream, ids);
-      return status;
     }
+    context_.book.giveBack(upstream, ids);
+    return status;
   }
+  ids_.clear();
+  for (const LeasedEvent& one : leased) {
+    ids_.push_back(one.event->id);
+  }
+  context_.in_flight.add(ids_);
   return leased;
+}
+
+absl::StatusOr<bool> DueQueue::mustWait(std::string_view upstream, const LeasedEvent& leased) {
+  const OrderKey key{upstream, leased.state.order_key()};
+  if (context_.book.keyHolder(key.upstream, key.key).has_value()) {
+    return true;
+  }
+  const absl::StatusOr<std::optional<Waiter>> older =
+      context_.order.olderHolder(*context_.database, key, leased.event->id);
+  if (!older.ok()) {
+    return older.status();
+  }
+  return older->has_value();
+}
+
+absl::Status DueQueue::sortOut(std::string_view upstream, size_t begin,
+                               std::vector<LeasedEvent>& leased,
+                               std::vector<LeasedEvent>& waiting) {
+  size_t kept = begin;
+  absl::Status status;
+  for (size_t i = begin; i < leased.size(); ++i) {
+    if (status.ok() && !leased[i].state.order_key().empty()) {
+      const absl::StatusOr<bool> wait = mustWait(upstream, leased[i]);
+      status = wait.status();
+      if (wait.ok() && *wait) {
+        waiting.push_back(std::move(leased[i]));
+        continue;
+      }
+      context_.book.holdKey(leased[i].event->id);
+    }
+    if (kept != i) {
+      leased[kept] = std::move(leased[i]);
+    }
+    ++kept;
+  }
+  leased.resize(kept);
+  return status;
+}
+
+absl::Status DueQueue::park(std::string_view upstream, absl::Span<const LeasedEvent> waiting) {
+  if (waiting.empty()) {
+    return absl::OkStatus();
+  }
+  TransitionBatch batch(context_, *context_.database);
+  v1::EventState parked;
+  for (const LeasedEvent& one : waiting) {
+    parked = one.state;
+    parked.set_parked(true);
+    batch.move(upstream, one.event->id, placementOf(one.state), parked, true);
+  }
+  return batch.commit(false, "park");
 }
 
 absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& taken,
@@ -155,8 +231,9 @@ absl::Status DueQueue::load(std::string_view upstream, std::vector<Taken>&& take
     // Whatever is known of it is kept; the rest is what a lane needs.
     auto named = std::make_shared<Event>();
     named->id = one.key.id;
-    if (event.ok() && lease.state.source().empty()) {
+    if (event.ok() && !state.ok()) {
       lease.state.set_source((*event)->record.source());
+      lease.state.set_order_key((*event)->record.order_key());
     }
     lease.event = std::move(named);
     lease.state.set_upstream(std::string(upstream));
@@ -183,7 +260,11 @@ absl::Status DueQueue::buryCorrupt(std::string_view upstream,
   TransitionBatch batch(context_, *context_.database);
   for (const LeasedEvent& one : corrupt) {
     const std::optional<Lease> lease = context_.book.lease(one.event->id);
-    batch.move(lease->upstream, one.event->id, lease->placement, corruptState(one.state), true);
+    Placement from = lease->placement;
+    if (lease->order_key.empty() && !one.state.order_key().empty()) {
+      from.order = OrderPlace::Holds;  // if at all: its state is lost, and it was not parked
+    }
+    batch.move(lease->upstream, one.event->id, from, corruptState(one.state), true);
   }
   const absl::Status status = batch.commit(false, "bury corrupt events");
   if (status.ok()) {
@@ -209,8 +290,44 @@ absl::Time DueQueue::nextDue(std::string_view upstream) {
 }
 
 void DueQueue::release(std::string_view upstream, absl::Span<const EventId> ids) {
+  absl::ReaderMutexLock opening(&context_.opening);
   absl::MutexLock transitions(&context_.transitions);
+  giveBack(upstream, ids);
+}
+
+void DueQueue::giveBack(std::string_view upstream, absl::Span<const EventId> ids) {
+  std::vector<std::optional<Lease>> leases = context_.book.leases(ids);
   context_.book.giveBack(upstream, ids);
+  context_.in_flight.remove(ids);
+  std::erase_if(leases, [&](const std::optional<Lease>& lease) {
+    return !lease.has_value() || lease->order_key.empty() || lease->upstream != upstream;
+  });
+  if (leases.empty() || context_.database == nullptr) {
+    return;
+  }
+  TransitionBatch batch(context_, *context_.database);
+  for (const std::optional<Lease>& lease : leases) {
+    batch.ended({upstream, lease->order_key});
+  }
+  const absl::Status status = batch.commit(false, "release");
+  if (!status.ok()) {
+    // Those that wait for an event given back go on when it is leased again.
+    context_.log.warn(std::string(status.message()));
+  }
+}
+
+void DueQueue::releaseAll() {
+  absl::MutexLock transitions(&context_.transitions);
+  const std::vector<EventId> ids = context_.book.leased();
+  const std::vector<std::optional<Lease>> leases = context_.book.leases(ids);
+  std::map<std::string_view, std::vector<EventId>> by_lane;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    by_lane[leases[i]->upstream].push_back(ids[i]);
+  }
+  for (const auto& [upstream, of_lane] : by_lane) {
+    giveBack(upstream, of_lane);
+  }
+  context_.in_flight.end();
 }
 
 void DueQueue::refreshLeases() {

@@ -104,4 +104,36 @@ std::optional<EventId> decodeSetAsideKey(std::string_view key) {
   return EventId::fromBytes(key.substr(1));
 }
 
+void encodeOrderKey(std::string_view upstream, OrderPlace place, std::string_view order_key,
+                    const EventId& id, std::string& out) {
+  out.clear();
+  out.push_back(static_cast<char>(upstream.size()));
+  append(upstream, out);
+  out.push_back(static_cast<char>(place));
+  out.push_back(static_cast<char>(order_key.size()));
+  append(order_key, out);
+  append(id.bytes(), out);
+}
+
+std::string orderEnd(std::string_view upstream, OrderPlace place, std::string_view order_key) {
+  std::string key;
+  encodeOrderKey(upstream, place, order_key, EventId(), key);
+  key.resize(key.size() - EventId::kBytes);
+  key.append(EventId::kBytes + 1, static_cast<char>(0xff));
+  return key;
+}
+
+std::optional<EventId> decodeOrderKey(std::string_view key) {
+  constexpr size_t kHeads = 3;  // two lengths and the place
+  if (key.size() < kHeads + EventId::kBytes) {
+    return std::nullopt;
+  }
+  const size_t upstream = static_cast<uint8_t>(key[0]);
+  if (key.size() < kHeads + upstream + EventId::kBytes ||
+      key.size() != kHeads + upstream + static_cast<uint8_t>(key[2 + upstream]) + EventId::kBytes) {
+    return std::nullopt;
+  }
+  return EventId::fromBytes(key.substr(key.size() - EventId::kBytes));
+}
+
 }  // namespace forebay::rocks

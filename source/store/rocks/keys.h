@@ -7,6 +7,7 @@
 
 #include "source/event/event_id.h"
 #include "source/store/event_store.h"
+#include "source/store/lifecycle.h"
 #include "source/store/rocks/due_window.h"
 
 // What is on disk, and under which keys. A change here raises kStoreFormat.
@@ -24,6 +25,8 @@
 //   due         length (1), upstream, queue (1), due time (8),    empty
 //               id (16)
 //   set_aside   state (1), id (16)                                empty
+//   order       length (1), upstream, place (1), length (1),      empty; as orderPlace() says
+//               order key, id (16)
 //
 // Numbers are big-endian, so that the order of bytes is the order of numbers.
 namespace forebay::rocks {
@@ -35,6 +38,7 @@ inline constexpr std::string_view kStateFamily = "state";
 inline constexpr std::string_view kAttemptsFamily = "attempts";
 inline constexpr std::string_view kDueFamily = "due";
 inline constexpr std::string_view kSetAsideFamily = "set_aside";
+inline constexpr std::string_view kOrderFamily = "order";
 
 inline constexpr std::string_view kFormatKey = "format";
 inline constexpr std::string_view kSequenceKey = "sequence";
@@ -68,5 +72,12 @@ std::string attemptKey(const EventId& id, uint32_t attempt);
 
 std::string setAsideKey(uint8_t state, const EventId& id);
 std::optional<EventId> decodeSetAsideKey(std::string_view key);
+
+// Order keys of up to 255 bytes, whatever the bytes. Into `out`, whose memory is reused.
+void encodeOrderKey(std::string_view upstream, OrderPlace place, std::string_view order_key,
+                    const EventId& id, std::string& out);
+// All entries of an order key at a place lie from its zero id to here.
+std::string orderEnd(std::string_view upstream, OrderPlace place, std::string_view order_key);
+std::optional<EventId> decodeOrderKey(std::string_view key);
 
 }  // namespace forebay::rocks

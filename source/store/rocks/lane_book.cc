@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "source/base/strings.h"
 #include "source/store/lifecycle.h"
 
 namespace forebay::rocks {
 
 Placement placementOf(const v1::EventState& state) {
-  return {state.state(), queueOf(state), isQueued(state) ? state.due_at_us() : 0};
+  return {state.state(), queueOf(state), isQueued(state) ? state.due_at_us() : 0,
+          orderPlace(state)};
 }
 
 LaneBook::Lanes::value_type& LaneBook::lane(std::string_view upstream) {
@@ -17,9 +19,10 @@ LaneBook::Lanes::value_type& LaneBook::lane(std::string_view upstream) {
   }
   // Only first attempts are kept with their events: the others were read from disk at least once,
   // and wait for longer.
-  Lane added{{DueWindow(limits_.entries(Queue::First), limits_.lane_fresh_bytes_max),
-              DueWindow(limits_.entries(Queue::Retry), 0),
-              DueWindow(limits_.entries(Queue::Replay), 0)}};
+  Lane added{
+      {DueWindow(limits_.entries(Queue::First), limits_.lane_fresh_bytes_max),
+       DueWindow(limits_.entries(Queue::Retry), 0), DueWindow(limits_.entries(Queue::Replay), 0)},
+      {}};
   // load() made every lane that has something on disk.
   for (DueWindow& window : added.windows) {
     window.markComplete();
@@ -75,6 +78,11 @@ void LaneBook::insert(Lane& lane, Queue queue, const DueKey& key, Fresh&& fresh)
 bool LaneBook::isAdded(const EventId& id) const {
   absl::MutexLock lock(&mutex_);
   return id <= newest_;
+}
+
+EventId LaneBook::newestAdded() const {
+  absl::MutexLock lock(&mutex_);
+  return newest_;
 }
 
 std::optional<LaneBook::Refill> LaneBook::beginRefill(std::string_view upstream, size_t wanted) {
@@ -144,7 +152,12 @@ LaneBook::Take LaneBook::take(std::string_view upstream, int64_t now_us,
     if (*queue == Queue::Retry && retries_left > 0) {
       --retries_left;
     }
-    leases_[key.id] = Lease{found->first, fresh.sequence, {v1::STATE_PENDING, *queue, key.due_us}};
+    Lease& lease = leases_[key.id];
+    lease = Lease{found->first, fresh.sequence, {v1::STATE_PENDING, *queue, key.due_us}, {}};
+    if (fresh.event != nullptr && !fresh.event->record.order_key().empty()) {
+      lease.placement.order = OrderPlace::Holds;
+      lease.order_key = fresh.event->record.order_key();
+    }
     taken.push_back({*queue, key, std::move(fresh)});
   }
   return result;
@@ -156,6 +169,7 @@ void LaneBook::describe(const EventId& id, const v1::EventState& state) {
   if (found != leases_.end()) {
     found->second.sequence = state.sequence();
     found->second.placement = placementOf(state);
+    found->second.order_key = state.order_key();
   }
 }
 
@@ -170,8 +184,38 @@ void LaneBook::giveBack(std::string_view upstream, absl::Span<const EventId> ids
     if (placement.due_us > 0) {
       insert(lane(upstream).second, placement.queue, {placement.due_us, id}, {});
     }
-    leases_.erase(found);
+    endLease(found);
   }
+}
+
+void LaneBook::endLease(absl::flat_hash_map<EventId, Lease>::iterator lease) {
+  if (!lease->second.order_key.empty()) {
+    auto& holders = lane(lease->second.upstream).second.key_holders;
+    const auto held = holders.find(lease->second.order_key);
+    if (held != holders.end() && held->second == lease->first) {
+      holders.erase(held);
+    }
+  }
+  leases_.erase(lease);
+}
+
+void LaneBook::holdKey(const EventId& id) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = leases_.find(id);
+  if (found != leases_.end()) {
+    lane(found->second.upstream).second.key_holders[found->second.order_key] = id;
+  }
+}
+
+std::optional<EventId> LaneBook::keyHolder(std::string_view upstream,
+                                           std::string_view order_key) const {
+  absl::MutexLock lock(&mutex_);
+  const Lane* const known = find(upstream);
+  if (known == nullptr) {
+    return std::nullopt;
+  }
+  const auto held = known->key_holders.find(toAbsl(order_key));
+  return held == known->key_holders.end() ? std::nullopt : std::optional<EventId>(held->second);
 }
 
 std::optional<Lease> LaneBook::lease(const EventId& id) const { return leases({&id, 1}).front(); }
@@ -217,8 +261,9 @@ void LaneBook::apply(absl::Span<const Change> changes,
     if (change.to.due_us > 0) {
       insert(changed, change.to.queue, {change.to.due_us, change.id}, {});
     }
-    if (change.ends_lease) {
-      leases_.erase(change.id);
+    const auto lease = change.ends_lease ? leases_.find(change.id) : leases_.end();
+    if (lease != leases_.end()) {
+      endLease(lease);
     }
   }
   for (const auto& [upstream, counts] : settled) {
@@ -263,6 +308,18 @@ std::optional<absl::Time> LaneBook::oldest(std::string_view upstream) const {
 absl::Time LaneBook::latestCapture() const {
   absl::MutexLock lock(&mutex_);
   return newest_ == EventId() ? absl::InfinitePast() : newest_.time();
+}
+
+size_t LaneBook::entries() const {
+  absl::MutexLock lock(&mutex_);
+  size_t entries = leases_.size();
+  for (const auto& [upstream, known] : lanes_) {
+    entries += known.key_holders.size();
+    for (const DueWindow& window : known.windows) {
+      entries += window.size();
+    }
+  }
+  return entries;
 }
 
 absl::flat_hash_map<std::string, LaneTotals> LaneBook::totals() const {

@@ -30,6 +30,7 @@ struct Placement {
   v1::State state = v1::STATE_PENDING;
   Queue queue = Queue::First;
   int64_t due_us = 0;  // 0: it is in no queue
+  OrderPlace order = OrderPlace::None;
 };
 Placement placementOf(const v1::EventState& state);
 
@@ -38,6 +39,7 @@ struct Lease {
   std::string_view upstream;  // valid as long as the book
   uint64_t sequence = 0;
   Placement placement;
+  std::string order_key;
 };
 
 // An event that was just committed.
@@ -90,6 +92,7 @@ public:
   // Whether the event, found on disk, was added. Between the write of a batch and addCommitted its
   // events must be left alone: one that was delivered meanwhile would come back.
   bool isAdded(const EventId& id) const;
+  EventId newestAdded() const;
 
   // A queue whose window holds fewer than `wanted` entries while there are more on disk: from
   // which key to read on. Ended by endRefill or abandonRefill.
@@ -113,6 +116,10 @@ public:
   // What the lease's record on disk says.
   void describe(const EventId& id, const v1::EventState& state);
   void giveBack(std::string_view upstream, absl::Span<const EventId> ids);
+  // The leased event has its order key to itself, until its lease ends.
+  void holdKey(const EventId& id);
+  // The leased event that has the order key to itself.
+  std::optional<EventId> keyHolder(std::string_view upstream, std::string_view order_key) const;
   std::optional<Lease> lease(const EventId& id) const;
   // In the order of the ids.
   std::vector<std::optional<Lease>> leases(absl::Span<const EventId> ids) const;
@@ -129,14 +136,19 @@ public:
     bool known = true;
   };
   First first(std::string_view upstream) const;
+  // Of what is in the windows or leased. A parked event is left out: it is younger than the one it
+  // waits for, unless that is a replay, or it is one itself.
   std::optional<absl::Time> oldest(std::string_view upstream) const;
   // As in EventStore.
   absl::Time latestCapture() const;
   absl::flat_hash_map<std::string, LaneTotals> totals() const;
+  // In all windows, and leased, with the order keys these hold.
+  size_t entries() const;
 
 private:
   struct Lane {
     std::array<DueWindow, kQueues> windows;
+    absl::flat_hash_map<std::string, EventId> key_holders;  // by order key; no more than leases
     uint64_t accepted = 0;
     v1::LaneCounts settled;
   };
@@ -144,6 +156,8 @@ private:
 
   Lanes::value_type& lane(std::string_view upstream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   const Lane* find(std::string_view upstream) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  void endLease(absl::flat_hash_map<EventId, Lease>::iterator lease)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts an entry that is on disk and not leased into its window.
   void insert(Lane& lane, Queue queue, const DueKey& key, Fresh&& fresh)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -71,10 +71,11 @@ rocksdb::ColumnFamilyOptions eventsFamily(const std::shared_ptr<rocksdb::Cache>&
   return family;
 }
 
-rocksdb::ColumnFamilyOptions dueFamily(const std::shared_ptr<rocksdb::Cache>& cache) {
+rocksdb::ColumnFamilyOptions queueFamily(const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions family = baseFamily(cache);
-  // A queue: every entry is deleted at the front. A file in which half of any 8192 entries are
-  // deletions is compacted at once, or a seek would step over them one by one.
+  // Every entry is deleted at the front of its queue, or of its order key. A file in which
+  // half of any 8192 entries are deletions is compacted at once, or a seek would step over them
+  // one by one.
   family.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(8192, 4096, 0.5));
   return family;
@@ -137,8 +138,9 @@ std::vector<rocksdb::ColumnFamilyDescriptor> familyOptions() {
       {std::string(kEventsFamily), eventsFamily(cache)},
       {std::string(kStateFamily), baseFamily(cache)},
       {std::string(kAttemptsFamily), baseFamily(cache)},
-      {std::string(kDueFamily), dueFamily(cache)},
+      {std::string(kDueFamily), queueFamily(cache)},
       {std::string(kSetAsideFamily), baseFamily(cache)},
+      {std::string(kOrderFamily), queueFamily(cache)},
   };
 }
 

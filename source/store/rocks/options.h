@@ -11,8 +11,8 @@
 namespace forebay::rocks {
 
 // The column families, in the order in which they are opened. keys.h says what they hold.
-enum class Family { Meta, Events, State, Attempts, Due, SetAside };
-inline constexpr size_t kFamilies = 6;
+enum class Family { Meta, Events, State, Attempts, Due, SetAside, Order };
+inline constexpr size_t kFamilies = 7;
 
 // What the whole database may use, whatever the backlog.
 inline constexpr size_t kWriteBufferBytesMax = 32 << 20;

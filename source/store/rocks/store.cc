@@ -13,7 +13,7 @@ RocksStore::RocksStore(const RocksStoreConfig& config, const Clock& clock, Stats
                        Log& log, const StoreHooks& hooks)
     : config_(config),
       hooks_(hooks),
-      context_(config.path, clock, stats, log, hooks.limits),
+      context_(config.path, hooks.boot, clock, stats, log, hooks.limits),
       committer_(context_),
       due_queue_(context_) {}
 
@@ -27,6 +27,9 @@ absl::Status RocksStore::open() {
   {
     absl::MutexLock lock(&context_.opening);
     install(*std::move(recovered));
+    absl::MutexLock transitions(&context_.transitions);
+    recordCrashes(context_);
+    context_.in_flight.begin();
   }
   maintenance_ = std::make_unique<Maintenance>(
       context_, SpaceGuard(config_.size_max_bytes, config_.free_disk_min_bytes),
@@ -42,6 +45,10 @@ void RocksStore::install(Recovered&& recovered) {
   context_.database = std::move(recovered.database);
   committer_.continueFrom(recovered.position, recovered.lanes);
   context_.book.load(recovered.lanes, recovered.position.newest);
+  {
+    absl::MutexLock transitions(&context_.transitions);
+    context_.order.forget();
+  }
   due_queue_.refreshLeases();
 }
 
@@ -178,7 +185,13 @@ void RocksStore::close() {
   maintenance_->stop();
   maintenance_->saveMark();
   absl::MutexLock lock(&context_.opening);
+  due_queue_.releaseAll();
   context_.database.reset();
+}
+
+size_t RocksStore::entriesInMemory() {
+  absl::MutexLock transitions(&context_.transitions);
+  return context_.book.entries() + context_.order.size();
 }
 
 absl::StatusOr<std::unique_ptr<RocksStore>> openStore(const RocksStoreConfig& config,
@@ -187,6 +200,9 @@ absl::StatusOr<std::unique_ptr<RocksStore>> openStore(const RocksStoreConfig& co
   StoreHooks used = hooks;
   if (used.env == nullptr) {
     used.env = rocksdb::Env::Default();
+  }
+  if (used.boot.empty()) {
+    used.boot = machineBoot();
   }
   auto store = std::make_unique<RocksStore>(config, clock, stats, log, used);
   const absl::Status status = store->open();

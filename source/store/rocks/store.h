@@ -18,6 +18,7 @@ namespace forebay::rocks {
 struct StoreHooks {
   rocksdb::Env* env = nullptr;  // RocksDB's own by default; must outlive the store
   BookLimits limits;
+  std::string boot;  // of the machine; its own by default
 };
 
 // EventStore on RocksDB: puts the parts together.
@@ -53,6 +54,8 @@ public:
 
   // For tests: looks at the space, moves the mark and repairs now rather than within a second.
   void maintainNow() { maintenance_->kick(); }
+  // For tests: how many events and order keys are known in memory.
+  size_t entriesInMemory();
 
 private:
   absl::Status reopen();
