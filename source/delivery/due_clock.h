@@ -18,13 +18,19 @@ public:
       : clock_(clock), as_of_(clock.monotonicNow()), now_(latest_capture) {}
 
   absl::Time now() {
+    // The wall first: what passes between the two readings must not put this clock ahead for good.
+    const absl::Time wall = clock_.wallNow();
     const MonotonicTime as_of = clock_.monotonicNow();
-    now_ = std::max(clock_.wallNow(), now_ + (as_of - as_of_));
+    now_ = std::max(wall, now_ + (as_of - as_of_));
     as_of_ = as_of;
     return now_;
   }
-  // How far it is ahead of the wall.
-  absl::Duration ahead() { return now() - clock_.wallNow(); }
+  // How far it is ahead of the wall, in whole milliseconds: less is the time between two readings.
+  absl::Duration ahead() {
+    const absl::Time due_now = now();
+    const absl::Duration ahead = due_now - clock_.wallNow();
+    return std::max(absl::Trunc(ahead, absl::Milliseconds(1)), absl::ZeroDuration());
+  }
 
 private:
   const Clock& clock_;

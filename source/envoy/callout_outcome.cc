@@ -84,8 +84,8 @@ Outcome translateCallout(FbCalloutResult result, absl::Span<const FbHeader> head
   Outcome outcome;
   outcome.duration = elapsed;
   if (result == FbCalloutTooLarge) {
-    outcome.kind = OutcomeKind::Reset;
-    outcome.error = "the answer is larger than Envoy keeps";
+    outcome.kind = OutcomeKind::TooLarge;
+    outcome.error = "the answer is larger than Envoy takes, so its status is not known";
     return outcome;
   }
   if (result != FbCalloutSuccess) {

@@ -21,6 +21,7 @@ constexpr struct {
     {"connect", OutcomeKind::ConnectFailed},
     {"timeout", OutcomeKind::Timeout},
     {"reset", OutcomeKind::Reset},
+    {"too_large", OutcomeKind::TooLarge},
     {"no_healthy_upstream", OutcomeKind::NoHealthyUpstream},
 };
 
@@ -127,7 +128,7 @@ absl::StatusOr<ClassifyRule> parseMatch(std::string_view match) {
   }
   return wrong(match,
                "is not known: use a status (404), a range (500-599), a class (5xx), connect, "
-               "timeout, reset or no_healthy_upstream");
+               "timeout, reset, too_large or no_healthy_upstream");
 }
 
 Verdict Classifier::classify(const Outcome& outcome) const {
@@ -140,7 +141,15 @@ Verdict Classifier::classify(const Outcome& outcome) const {
       return rule.verdict;
     }
   }
-  return outcome.kind == OutcomeKind::Answered ? classifyStatus(outcome.status) : Verdict::Retry;
+  switch (outcome.kind) {
+    case OutcomeKind::Answered:
+      return classifyStatus(outcome.status);
+    case OutcomeKind::TooLarge:
+      // The app has the event, and most likely took it; but it may have said that it did not.
+      return Verdict::RetryNotFound;
+    default:
+      return Verdict::Retry;
+  }
 }
 
 }  // namespace forebay

@@ -12,7 +12,9 @@ namespace forebay {
 enum class Verdict {
   Success,
   Retry,
-  RetryNotFound,  // a 404: carefully, since it may be an app that is being deployed
+  // Carefully: a 404, since it may be an app that is being deployed; or an answer too large to be
+  // read, since the app may well have taken the event.
+  RetryNotFound,
   Permanent,
   NotAnAttempt,
 };
@@ -28,8 +30,8 @@ struct ClassifyRule {
   bool matches(const Outcome& outcome) const;
 };
 
-// Reads "404", "500-599", "5xx", "connect", "timeout", "reset" or "no_healthy_upstream". Statuses
-// are 100 to 599. An error says what is wrong with `match`.
+// Reads "404", "500-599", "5xx", "connect", "timeout", "reset", "too_large" or
+// "no_healthy_upstream". Statuses are 100 to 599. An error says what is wrong with `match`.
 absl::StatusOr<ClassifyRule> parseMatch(std::string_view match);
 
 // The contract's table, with the user's rules before it: the first match wins.

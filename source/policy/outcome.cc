@@ -45,6 +45,8 @@ std::string_view outcomeName(const Outcome& outcome) {
       return "reset";
     case OutcomeKind::Timeout:
       return "timeout";
+    case OutcomeKind::TooLarge:
+      return "too_large";
     case OutcomeKind::NoHealthyUpstream:
       return "no_healthy_upstream";
     case OutcomeKind::ClusterMissing:

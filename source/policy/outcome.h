@@ -15,6 +15,7 @@ enum class OutcomeKind {
   ConnectFailed,      // refused, unreachable, TLS failed
   Reset,              // the connection broke before the answer was whole
   Timeout,            // no whole answer within the upstream's timeout
+  TooLarge,           // the app answered, with more than Envoy takes: what, is not known
   NoHealthyUpstream,  // Envoy has no host to send to
   // The rest never reached the app: they are no attempts.
   ClusterMissing,  // Envoy knows no such cluster
@@ -43,7 +44,7 @@ struct Outcome {
   bool isAttempt() const { return kind <= OutcomeKind::NoHealthyUpstream; }
 };
 
-// The word for metrics and lists: `2xx`, `5xx`, `connect`, `reset`, `timeout`,
+// The word for metrics and lists: `2xx`, `5xx`, `connect`, `reset`, `timeout`, `too_large`,
 // `no_healthy_upstream`, `cluster_missing`, `own_error`, `abandoned`; `other` for a status that is
 // none.
 std::string_view outcomeName(const Outcome& outcome);

@@ -11,8 +11,8 @@ namespace forebay {
 namespace {
 
 // A 404 may be an app whose routes are not up yet, which takes minutes, or an endpoint that is
-// gone: so slower, and not often.
-constexpr uint32_t kNotFoundAttemptsMax = 5;
+// gone. One whose answer is too large may well have taken the event. So slower, and not often.
+constexpr uint32_t kCarefulAttemptsMax = 5;
 
 struct Wait {
   absl::Duration delay;
@@ -26,7 +26,9 @@ bool isStatus(const Outcome& outcome, uint32_t status) {
 
 Wait waitAfter(const Outcome& outcome, Verdict verdict, absl::Duration backoff, absl::Time now) {
   if (verdict == Verdict::RetryNotFound) {
-    return {.delay = backoff * 2, .because = "backoff, doubled for 404"};
+    return {.delay = backoff * 2,
+            .because = absl::StrCat("backoff, doubled for ",
+                                    outcome.kind == OutcomeKind::Answered ? "404" : "too_large")};
   }
   Wait wait{.delay = backoff, .because = "backoff"};
   const bool is_429 = isStatus(outcome, 429);
@@ -66,7 +68,7 @@ Decision RetryPolicy::decide(const Outcome& outcome, Verdict verdict, const Atte
     return dead(v1::DEAD_REASON_PERMANENT);
   }
   const bool not_found_for_good =
-      verdict == Verdict::RetryNotFound && history.not_found >= kNotFoundAttemptsMax;
+      verdict == Verdict::RetryNotFound && history.not_found >= kCarefulAttemptsMax;
   if (history.attempts >= config_.attempts_max || not_found_for_good) {
     return dead(v1::DEAD_REASON_EXHAUSTED);
   }

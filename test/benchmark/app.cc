@@ -1,10 +1,13 @@
 // The app behind the benchmark: answers every request 200 with an empty body, on one thread, and
 // keeps a ledger of what arrived.
-//   app [PORT]       listens on 127.0.0.1, on a free port when none is given; prints the port
+//   app [--delays]   listens on 127.0.0.1, on a free port; prints the port
 // GET /requests      {"requests", "events", "body_bytes"}: cheap, for reading while under load.
 //                    Events are the requests with a forebay-event-id
 // GET /count         the same with "distinct": how many different ids were seen
-// GET /reset         back to nothing
+// GET /delays        with --delays: {"count", "p50_us", "p99_us"} from the capture of an event to
+// its
+//                    arrival, of those that arrived since the last call
+// GET /hang          from now on requests get no answer; GET /heal answers them all
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -20,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -57,8 +61,6 @@ public:
     return sorted_;
   }
 
-  void reset() { *this = Ledger(); }
-
   std::string totals() const {
     return "\"requests\": " + std::to_string(requests_) +
            ", \"events\": " + std::to_string(events_) +
@@ -75,23 +77,63 @@ private:
   std::vector<std::array<char, id_bytes>> ids_;
 };
 
+int64_t nowMicros() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000;
+}
+
+// How long ago `received_at` ("2026-01-31T23:59:59.123456Z") was; negative when it isn't a time.
+int64_t microsSince(std::string_view received_at) {
+  tm parts{};
+  const std::string text(received_at);
+  const char* const rest = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr || *rest != '.') {
+    return -1;
+  }
+  return nowMicros() - static_cast<int64_t>(timegm(&parts)) * 1'000'000 - std::atoll(rest + 1);
+}
+
+class Delays {
+public:
+  void add(std::string_view received_at) { micros_.push_back(microsSince(received_at)); }
+
+  std::string take() {
+    std::sort(micros_.begin(), micros_.end());
+    const std::string text = "{\"count\": " + std::to_string(micros_.size()) +
+                             ", \"p50_us\": " + std::to_string(percentile(50)) +
+                             ", \"p99_us\": " + std::to_string(percentile(99)) + "}\n";
+    micros_.clear();
+    return text;
+  }
+
+private:
+  int64_t percentile(size_t percent) const {
+    return micros_.empty() ? 0 : micros_[(micros_.size() - 1) * percent / 100];
+  }
+
+  std::vector<int64_t> micros_;
+};
+
 struct Connection {
   int fd;
   RequestReader reader;
   std::string out;
   size_t out_sent = 0;
   bool waits_for_room = false;
+  size_t owed = 0;  // answers held back while the app hangs
 };
+
+constexpr std::string_view kAnswer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 class App {
 public:
-  explicit App(uint16_t port) : epoll_(epoll_create1(0)) {
+  explicit App(bool with_delays) : epoll_(epoll_create1(0)), with_delays_(with_delays) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     const int on = 1;
     setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
       die("bind");
@@ -170,7 +212,14 @@ private:
   void answer(Connection& connection, const Request& request) {
     if (request.method != "GET") {
       ledger_.add(request);
-      connection.out += "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+      if (with_delays_) {
+        delays_.add(request.received_at);
+      }
+      if (hung_) {
+        ++connection.owed;
+      } else {
+        connection.out += kAnswer;
+      }
       return;
     }
     std::string body = "{}\n";
@@ -179,13 +228,27 @@ private:
     } else if (request.path == "/count") {
       const size_t distinct = ledger_.distinct();
       body = "{" + ledger_.totals() + ", \"distinct\": " + std::to_string(distinct) + "}\n";
-    } else if (request.path == "/reset") {
-      ledger_.reset();
+    } else if (request.path == "/delays") {
+      body = delays_.take();
+    } else if (request.path == "/hang") {
+      hung_ = true;
+    } else if (request.path == "/heal") {
+      heal();
     }
     connection.out +=
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
         "content-length: " +
         std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+
+  void heal() {
+    hung_ = false;
+    for (const auto& [fd, connection] : connections_) {
+      for (; connection->owed > 0; --connection->owed) {
+        connection->out += kAnswer;
+      }
+      flush(*connection);  // one that fails is found closed soon
+    }
   }
 
   bool flush(Connection& connection) {
@@ -212,22 +275,25 @@ private:
   }
 
   const int epoll_;
+  const bool with_delays_;
+  bool hung_ = false;
   int listener_;
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;
   std::array<char, 64 * 1024> input_;
   Ledger ledger_;
+  Delays delays_;
 };
 
 }  // namespace
 }  // namespace forebay::benchmark
 
 int main(int argc, char** argv) {
-  const int port = argc > 1 ? std::atoi(argv[1]) : 0;
-  if (argc > 2 || port < 0 || port > 65535) {
-    std::fprintf(stderr, "usage: app [PORT]\n");
+  const bool with_delays = argc == 2 && std::string_view(argv[1]) == "--delays";
+  if (argc > 2 || (argc == 2 && !with_delays)) {
+    std::fprintf(stderr, "usage: app [--delays]\n");
     return 2;
   }
-  forebay::benchmark::App app(static_cast<uint16_t>(port));
+  forebay::benchmark::App app(with_delays);
   std::printf("%d\n", app.port());
   std::fflush(stdout);
   app.run();

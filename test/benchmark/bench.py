@@ -18,7 +18,8 @@ import time
 
 import machine
 import report
-from envoy_under_test import CONCURRENCY, ROOT, Broken, EnvoyUnderTest, ask
+from delivery import BACKLOG, LANES, NINE, TENTH, drain_backlogs, hang_a_neighbour
+from envoy_under_test import CONCURRENCY, ROOT, Broken, EnvoyUnderTest, Upstream, ask
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 64
@@ -51,8 +52,8 @@ def parse_arguments():
 
 
 class App:
-    def __init__(self, binary):
-        self.process = subprocess.Popen([str(binary)], stdout=subprocess.PIPE, text=True)
+    def __init__(self, binary, *options):
+        self.process = subprocess.Popen([str(binary), *options], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
     def get(self, path):
@@ -69,11 +70,11 @@ class App:
         self.process.wait()
 
 
-def run_wrk(url, seconds):
+def run_wrk(url, seconds, connections=CONNECTIONS, arguments=()):
     """One round of load; what load.lua reports."""
     done = subprocess.run(
-        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "--timeout", "10s",
-         "-s", str(HERE / "load.lua"), url],
+        ["wrk", "-t1", f"-c{connections}", f"-d{seconds:g}s", "--timeout", "10s",
+         "-s", str(HERE / "load.lua"), url, *(["--", *arguments] if arguments else [])],
         capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
         if line.startswith("RESULT "):
@@ -85,22 +86,36 @@ def run_wrk(url, seconds):
 
 
 class Bench:
-    def __init__(self, arguments, directory, app, envoy):
+    def __init__(self, arguments, directory, apps, envoy):
         self.arguments = arguments
         self.directory = directory
-        self.app = app
+        self.apps = apps  # by cluster
+        self.app = apps["app"]
         self.envoy = envoy
         self.acknowledged = 0  # by Forebay, as the senders saw it
         self.errors = 0
         self.senders = 0  # connections that may have had a request under way at a round's end
 
+    def meter(self):
+        return machine.Meter([self.envoy.process.pid,
+                              *[app.process.pid for app in self.apps.values()]])
+
+    def load(self, port_name, seconds, connections=CONNECTIONS, arguments=()):
+        """wrk's round on a listener, in the books."""
+        result = run_wrk(self.envoy.url(port_name), seconds, connections, arguments)
+        self.errors += result["errors_total"]
+        if port_name not in ("a", "b"):
+            self.acknowledged += result["requests"]
+            self.senders += connections
+        return result
+
     def round(self, kind, port_name):
         """One round. `delivered` is what reached the app between its first and last moment."""
         arrived = self.app.requests()
         cpu = machine.seconds_of(self.envoy.process.pid)
-        meter = machine.Meter([self.envoy.process.pid, self.app.process.pid])
+        meter = self.meter()
         start = time.monotonic()
-        result = run_wrk(self.envoy.url(port_name), self.arguments.seconds)
+        result = self.load(port_name, self.arguments.seconds)
         result["delivered"] = self.app.requests() - arrived
         window = time.monotonic() - start
         if port_name == LIVE:
@@ -111,27 +126,24 @@ class Bench:
         result["cpu_us"] = {name: (after[name] - cpu.get(name, 0)) * 1e6 / result["requests"]
                             for name in after}
         result["kind"] = kind
-        self.errors += result["errors_total"]
-        if port_name in (HELD, LIVE):
-            self.acknowledged += result["requests"]
-            self.senders += CONNECTIONS
         print(f"  {kind:<20} {result['per_second']:>9,.0f}/s   p50 {result['p50_ms']:7.2f} ms"
               f"   p99 {result['p99_ms']:7.2f} ms"
               f"   at the app {result['delivered_per_second']:>8,.0f}/s"
               f"   errors {result['errors_total']}"
               f"   others {result['foreign_share']:.0%}", flush=True)
+        if port_name == LIVE:
+            self.wait_for_backlog(LIVE)
         return result
 
-    def alternate(self, reference, reference_port, ours, our_port):
-        """Rounds in turn. A full run wants pairs that nobody disturbed, and has some patience."""
+    def alternate(self, reference, ours):
+        """Rounds in turn, each a function. A full run wants pairs that nobody disturbed, and has
+        some patience."""
         wanted = self.arguments.rounds
         most = wanted if self.arguments.quick else 3 * wanted
         pairs = []
         calm = []
         while len(pairs) < most and len(calm) < wanted:
-            pair = [self.round(reference, reference_port), self.round(ours, our_port)]
-            if our_port == LIVE:
-                self.wait_for_backlog(LIVE)
+            pair = [reference(), ours()]
             pairs.append(pair)
             if max(each["foreign_share"] for each in pair) <= FOREIGN_MAX:
                 calm.append(pair)
@@ -189,8 +201,10 @@ class Bench:
             if totals.get("delivered") == totals["accepted"] or time.monotonic() > deadline:
                 break
             time.sleep(0.2)
+        counts = [app.get("/count") for app in self.apps.values()]
         return {"acknowledged": self.acknowledged, "under_way_at_most": self.senders,
-                "errors": self.errors, "totals": totals, "app": self.app.get("/count")}
+                "errors": self.errors, "totals": totals,
+                "app": {key: sum(count[key] for count in counts) for key in counts[0]}}
 
 
 def median(rounds, key):
@@ -206,31 +220,37 @@ def measure(bench):
     envoy = bench.envoy
     print("warming up", flush=True)
     for port_name in ("a", "b", LIVE):
-        run = run_wrk(envoy.url(port_name), 1)
-        bench.errors += run["errors_total"]
-        if port_name == LIVE:
-            bench.acknowledged += run["requests"]
-            bench.senders += CONNECTIONS
+        bench.load(port_name, 1)
     bench.wait_for_backlog(LIVE)
 
     print("delivery paused", flush=True)
     envoy.admin("POST", f"/forebay/pause?upstream={HELD}")
-    a, held = bench.alternate("A", "a", "Forebay, paused", HELD)
+    a, held = bench.alternate(lambda: bench.round("A", "a"),
+                              lambda: bench.round("Forebay, paused", HELD))
     time.sleep(1)
     alone = bench.one_at_a_time()
     drained = bench.drain()
 
     print("delivering", flush=True)
-    b, live = bench.alternate("B", "b", "Forebay, delivering", LIVE)
+    b, live = bench.alternate(lambda: bench.round("B", "b"),
+                              lambda: bench.round("Forebay, delivering", LIVE))
     for each in live:
         # An event counts once it is both: accepted from the sender and delivered to the app.
         each["through_per_second"] = min(each["per_second"], each["delivered_per_second"])
 
-    rounds = {"A": a, "paused": held, "B": b, "delivering": live}
+    print("from a backlog", flush=True)
+    b_ten, backlog = drain_backlogs(bench)
+    print("ten lanes", flush=True)
+    healthy, hung = hang_a_neighbour(bench)
+
+    rounds = {"A": a, "paused": held, "B": b, "delivering": live,
+              "B, 10 connections": b_ten, "backlog": backlog}
     return {
         "rounds": rounds,
         "foreign_share": max(each["foreign_share"] for kind in rounds.values() for each in kind),
         "drain": drained,
+        "backlog_events": backlog[0]["requests"],
+        "neighbours": {"healthy": healthy, "hung": hung},
         "one_at_a_time": alone,
         "ledger": bench.ledger(),
         "figures": {
@@ -254,12 +274,20 @@ def measure(bench):
             "append_p50_ms": alone["append"]["p50_ms"],
             "alone_ratio": alone["request"]["p50_ms"] / alone["append"]["p50_ms"],
             "drain_per_second": drained["per_second"],
+            "b_ten_per_second": median(b_ten, "per_second"),
+            "backlog_per_second": median(backlog, "per_second"),
+            "backlog_ratio": median(backlog, "per_second") / median(b_ten, "per_second"),
+            "backlog_ratio_spread": spread(b_ten, backlog, "per_second"),
+            "healthy_p99_ms": median(healthy, "p99_ms"),
+            "hung_p99_ms": median(hung, "p99_ms"),
+            "hung_ratio": median(hung, "p99_ms") / median(healthy, "p99_ms"),
+            "hung_ratio_spread": spread(healthy, hung, "p99_ms"),
         },
     }
 
 
 def measure_references(bench):
-    a, b = bench.alternate("A", "a", "B", "b")
+    a, b = bench.alternate(lambda: bench.round("A", "a"), lambda: bench.round("B", "b"))
     print(f"A {median(a, 'per_second'):,.0f}/s, B {median(b, 'per_second'):,.0f}/s, "
           f"errors {bench.errors}")
     return bench.errors
@@ -270,13 +298,18 @@ def run(arguments):
              "seconds": arguments.seconds, "quick": arguments.quick, "connections": CONNECTIONS,
              "body_bytes": BODY_BYTES, "concurrency_max": CONCURRENCY}
     directory = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=arguments.dir))
-    app = envoy = None
+    apps, envoy = {}, None
     try:
-        app = App(arguments.bin / "app")
-        upstreams = [] if arguments.references else [HELD, LIVE]
-        envoy = EnvoyUnderTest([arguments.envoy], directory, app.port, upstreams)
+        apps["app"] = App(arguments.bin / "app")
+        upstreams = []
+        if not arguments.references:
+            apps[NINE] = App(arguments.bin / "app", "--delays")
+            apps[TENTH] = App(arguments.bin / "app")
+            upstreams = [Upstream(HELD), Upstream(LIVE), BACKLOG, *LANES]
+        clusters = {name: app.port for name, app in apps.items()}
+        envoy = EnvoyUnderTest([arguments.envoy], directory, clusters, upstreams)
         envoy.wait_until_ready()
-        bench = Bench(arguments, directory, app, envoy)
+        bench = Bench(arguments, directory, apps, envoy)
         if arguments.references:
             return measure_references(bench)
         results = {"machine": about, **measure(bench)}
@@ -291,7 +324,7 @@ def run(arguments):
     finally:
         if envoy is not None:
             envoy.stop()
-        if app is not None:
+        for app in apps.values():
             app.stop()
         if arguments.keep:
             print(f"kept {directory}")

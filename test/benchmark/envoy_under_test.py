@@ -1,5 +1,6 @@
 """The real Envoy with the module and both references in one process, on ports of their own."""
 
+import dataclasses
 import http.client
 import json
 import os
@@ -16,6 +17,20 @@ EXTENSIONS = TYPE + "envoy.extensions."
 
 # What the direct reference gets from wrk's 64 connections, the lanes get too.
 CONCURRENCY = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Upstream:
+    """Captured on a listener of its own name, unless several share one: then by path."""
+
+    name: str
+    concurrency_max: int = CONCURRENCY
+    cluster: str = "app"
+    listener: str = ""
+
+    def config(self):
+        return {"name": self.name, "cluster": self.cluster,
+                "concurrency_max": self.concurrency_max, "circuit_breaker": {"ramp": "0s"}}
 
 
 class Broken(Exception):
@@ -41,7 +56,7 @@ def struct(value):
     return {"@type": TYPE + "google.protobuf.Struct", "value": value}
 
 
-def listener(name, port, filters, route):
+def listener(name, port, filters, route, prefixed=()):
     manager = {
         "@type": EXTENSIONS
         + "filters.network.http_connection_manager.v3.HttpConnectionManager",
@@ -53,7 +68,7 @@ def listener(name, port, filters, route):
         "route_config": {"virtual_hosts": [{
             "name": name,
             "domains": ["*"],
-            "routes": [{"match": {"prefix": "/"}, **route}],
+            "routes": [*prefixed, {"match": {"prefix": "/"}, **route}],
         }]},
     }
     return {
@@ -63,6 +78,16 @@ def listener(name, port, filters, route):
             "name": "envoy.filters.network.http_connection_manager",
             "typed_config": manager,
         }]}],
+    }
+
+
+def cluster(name, port):
+    endpoint = {"endpoint": {"address": address(port)}}
+    return {
+        "name": name,
+        "type": "STATIC",
+        "connect_timeout": "5s",
+        "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]},
     }
 
 
@@ -88,6 +113,19 @@ def capture_filter(upstream):
     }
 
 
+def captured_route(upstream, route):
+    """What comes for `/NAME/` is captured for that upstream."""
+    return {
+        "match": {"prefix": f"/{upstream}/"}, **route,
+        "typed_per_filter_config": {"envoy.filters.http.dynamic_modules": {
+            "@type": EXTENSIONS + "filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
+            "dynamic_module_config": {"name": "forebay", "do_not_close": True},
+            "filter_name": "capture",
+            "filter_config": struct({"source": "bench", "upstream": upstream}),
+        }},
+    }
+
+
 def bootstrap_extension(store, upstreams):
     return {
         "name": "envoy.bootstrap.dynamic_modules",
@@ -97,24 +135,24 @@ def bootstrap_extension(store, upstreams):
             "extension_name": "forebay",
             "extension_config": struct({
                 "store": {"path": str(store)},
-                "upstreams": [
-                    {"name": name, "cluster": "app", "concurrency_max": CONCURRENCY}
-                    for name in upstreams
-                ],
+                "upstreams": [upstream.config() for upstream in upstreams],
             }),
         },
     }
 
 
 class EnvoyUnderTest:
-    """Ports: `a` is the HTTP ceiling (buffer filter, direct answer), `b` the plain proxy; each
-    name in `upstreams` is a capture listener with an upstream of that name."""
+    """Ports: `a` is the HTTP ceiling (buffer filter, direct answer), `b` the plain proxy to the
+    cluster `app`; the others are capture listeners. `clusters` maps names to local ports."""
 
-    def __init__(self, command, directory, app_port, upstreams):
-        names = ["admin", "a", "b", *upstreams]
+    def __init__(self, command, directory, clusters, upstreams):
+        self.captures = {}  # listener to its upstreams
+        for upstream in upstreams:
+            self.captures.setdefault(upstream.listener or upstream.name, []).append(upstream)
+        names = ["admin", "a", "b", *self.captures]
         self.ports = dict(zip(names, free_ports(len(names))))
         self.directory = directory
-        self.config = self._config(app_port, upstreams)
+        self.config = self._config(clusters, upstreams)
         path = directory / "envoy.json"
         path.write_text(json.dumps(self.config, indent=1))
         self.log_path = directory / "envoy.log"
@@ -127,7 +165,7 @@ class EnvoyUnderTest:
                  "--log-level", "warning", "--drain-time-s", "1"],
                 stdout=log, stderr=log, env=environment)
 
-    def _config(self, app_port, upstreams):
+    def _config(self, clusters, upstreams):
         ports = self.ports
         # What the capture filter lets pass must show up as an error, not as a fast answer.
         missed = {"direct_response": {"status": 404}}
@@ -136,22 +174,15 @@ class EnvoyUnderTest:
             listener("b", ports["b"], [], {"route": {"cluster": "app"}}),
         ]
         listeners += [
-            listener(name, ports[name], [capture_filter(name)], missed) for name in upstreams
+            listener(name, ports[name], [capture_filter(captured[0].name)], missed,
+                     [captured_route(each.name, missed) for each in captured])
+            for name, captured in self.captures.items()
         ]
-        endpoint = {"endpoint": {"address": address(app_port)}}
         config = {
             "admin": {"address": address(ports["admin"])},
             "static_resources": {
                 "listeners": listeners,
-                "clusters": [{
-                    "name": "app",
-                    "type": "STATIC",
-                    "connect_timeout": "5s",
-                    "load_assignment": {
-                        "cluster_name": "app",
-                        "endpoints": [{"lb_endpoints": [endpoint]}],
-                    },
-                }],
+                "clusters": [cluster(name, port) for name, port in clusters.items()],
             },
         }
         if upstreams:

@@ -1,11 +1,25 @@
 -- wrk's load: POSTs of 1 KiB. Ends with one line, "RESULT {json}", which bench.py reads.
+-- Arguments, both or none: a path prefix for each request in turn, with commas between them; and
+-- the milliseconds that a connection rests between two requests.
 
 local body_bytes = 1024
-local bodies = 64 -- different ones in turn: equal ones would compress to nothing on disk
+local bodies = 60 -- different ones in turn: equal ones would compress to nothing on disk
 local requests = {}
 local turn = 0
 
+local function split(text)
+  local parts = {}
+  for part in text:gmatch("[^,]+") do
+    parts[#parts + 1] = part
+  end
+  return parts
+end
+
 function init(args)
+  local prefixes = args[1] and split(args[1]) or {"/webhooks"}
+  if args[2] then
+    delay = function() return tonumber(args[2]) end
+  end
   local alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
   math.randomseed(20260)
   for i = 1, bodies do
@@ -16,7 +30,7 @@ function init(args)
     end
     local body = '{"data": "' .. table.concat(characters) .. '"'
     body = body:sub(1, body_bytes - 1) .. "}"
-    requests[i] = wrk.format("POST", "/webhooks/bench?n=" .. i,
+    requests[i] = wrk.format("POST", prefixes[i % #prefixes + 1] .. "/bench?n=" .. i,
       {["Content-Type"] = "application/json"}, body)
   end
 end

@@ -13,8 +13,10 @@ LABELS = {
     "backlog_seconds": ("backlog at the end", "in seconds' worth"),
     "ack_p99_ms": ("p99 of the acknowledgement", "full load, delivery paused"),
     "alone_ratio": ("one request at a time, p50", "÷ 4 KiB append with fdatasync"),
+    "backlog_ratio": ("delivered from a backlog ÷ B", "10 at once each"),
+    "hung_ratio": ("p99 of nine lanes, the tenth hung", "÷ the same with ten healthy apps"),
 }
-UNITS = {"backlog_seconds": " s", "ack_p99_ms": " ms", "alone_ratio": " ×"}
+UNITS = {"backlog_seconds": " s", "ack_p99_ms": " ms", "alone_ratio": " ×", "hung_ratio": " ×"}
 
 
 def text(x, y, content, size=13, anchor="start", colour=TEXT, weight="normal"):

@@ -102,6 +102,7 @@ bool RequestReader::parseHead(std::string_view head) {
   left_ = 0;
   body_bytes_ = 0;
   event_id_.clear();
+  received_at_.clear();
 
   const size_t line_end = head.find("\r\n");
   const std::string_view line = head.substr(0, line_end);
@@ -137,6 +138,8 @@ bool RequestReader::parseHead(std::string_view head) {
       chunked_ = true;
     } else if (equalsIgnoringCase(name, "forebay-event-id")) {
       event_id_.assign(value);
+    } else if (equalsIgnoringCase(name, "forebay-received-at")) {
+      received_at_.assign(value);
     }
   }
   return true;
@@ -185,7 +188,7 @@ bool RequestReader::skipBody(std::string_view& input) {
 
 void RequestReader::finish(const Handler& handler) {
   state_ = State::Head;
-  handler(Request{method_, path_, event_id_, body_bytes_});
+  handler(Request{method_, path_, event_id_, received_at_, body_bytes_});
 }
 
 }  // namespace forebay::benchmark

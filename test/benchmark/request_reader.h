@@ -13,7 +13,8 @@ namespace forebay::benchmark {
 struct Request {
   std::string_view method;
   std::string_view path;
-  std::string_view event_id;  // forebay-event-id; empty when absent
+  std::string_view event_id;     // forebay-event-id; empty when absent
+  std::string_view received_at;  // forebay-received-at; empty when absent
   uint64_t body_bytes = 0;
 };
 
@@ -52,6 +53,7 @@ private:
   std::string method_;
   std::string path_;
   std::string event_id_;
+  std::string received_at_;
   std::string held_;  // bytes that did not yet make up a head or a line
 };
 

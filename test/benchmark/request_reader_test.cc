@@ -14,7 +14,8 @@ std::vector<std::string> read(std::string_view bytes, size_t piece) {
   std::vector<std::string> seen;
   const auto handler = [&](const Request& request) {
     seen.push_back(std::string(request.method) + " " + std::string(request.path) + " " +
-                   std::to_string(request.body_bytes) + " " + std::string(request.event_id));
+                   std::to_string(request.body_bytes) + " " + std::string(request.event_id) +
+                   std::string(request.received_at));
   };
   for (size_t at = 0; at < bytes.size(); at += piece) {
     if (!reader.feed(bytes.substr(at, piece), handler)) {
@@ -32,9 +33,10 @@ TEST(RequestReaderTest, EveryCutGivesTheSameRequests) {
       "GET /count HTTP/1.1\r\n\r\n"
       "POST /b HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
       "5;note\r\nhello\r\nA\r\n0123456789\r\n0\r\ntrailer: t\r\n\r\n"
-      "POST /c HTTP/1.1\r\ncontent-length: 0\r\nforebay-event-id: x2\r\n\r\n";
+      "POST /c HTTP/1.1\r\ncontent-length: 0\r\nforebay-event-id: x2\r\nforebay-received-at: "
+      "now\r\n\r\n";
   const std::vector<std::string> expected = {"POST /a 5 x1", "GET /count 0 ", "POST /b 15 ",
-                                             "POST /c 0 x2"};
+                                             "POST /c 0 x2now"};
   for (size_t piece = 1; piece <= bytes.size(); ++piece) {
     EXPECT_EQ(read(bytes, piece), expected) << "pieces of " << piece;
   }

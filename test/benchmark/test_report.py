@@ -26,10 +26,14 @@ GOOD = {
         "ack_p50_ms": 2, "b_per_second": 20000, "through_per_second": 16000,
         "drain_per_second": 20000, "alone_p50_ms": 0.4, "append_p50_ms": 0.2,
         "ack_ratio_spread": [0.6, 0.8], "through_ratio_spread": [0.7, 0.9],
+        "b_ten_per_second": 20000, "backlog_per_second": 16000, "backlog_ratio": 0.8,
+        "backlog_ratio_spread": [0.7, 0.9], "healthy_p99_ms": 2.0, "hung_p99_ms": 2.0,
+        "hung_ratio": 1.0, "hung_ratio_spread": [0.9, 1.1],
     },
     "rounds": {"A": [ROUND], "paused": [ROUND], "B": [ROUND], "delivering": [ROUND]},
     "foreign_share": 0.01,
     "drain": {"events": 1000},
+    "backlog_events": 1000,
     "one_at_a_time": {"request": TIMES, "append": TIMES},
     "ledger": {
         "acknowledged": 100, "under_way_at_most": 64, "errors": 0,
@@ -64,6 +68,8 @@ def test_good_figures_pass():
     ("through_ratio", 0.69, 0.34),
     ("backlog_seconds", 1.1, 2.1),
     ("alone_ratio", 4.1, 8.1),
+    ("backlog_ratio", 0.69, 0.34),
+    ("hung_ratio", 1.3, 12.1),
 ])
 def test_a_missed_bar_fails_a_full_run_and_only_an_awful_one_a_quick_run(key, missed, awful):
     assert not judged(f"figures.{key}", missed)["passed"]

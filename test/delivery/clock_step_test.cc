@@ -1,4 +1,5 @@
 #include "gtest/gtest.h"
+#include "source/delivery/due_clock.h"
 #include "test/delivery/world.h"
 
 namespace forebay {
@@ -50,6 +51,33 @@ TEST(ClockStepTest, SteppingForwardBeyondTheDeadline) {
   world.run(absl::Hours(1));
   EXPECT_EQ(world.transport.sent.size(), 1u);
   EXPECT_EQ(world.state(id).reason(), v1::DEAD_REASON_EXPIRED);
+}
+
+// Every reading finds it later; now and then much later, as on a machine that is busy elsewhere.
+class BusyClock final : public Clock {
+public:
+  absl::Time wallNow() const override { return absl::UnixEpoch() + pass(); }
+  MonotonicTime monotonicNow() const override { return MonotonicTime::fromOrigin(pass()); }
+
+private:
+  absl::Duration pass() const {
+    ++readings_;
+    return elapsed_ += readings_ % 7 == 0 ? absl::Seconds(1) : absl::Nanoseconds(700);
+  }
+
+  mutable int readings_ = 0;
+  mutable absl::Duration elapsed_;
+};
+
+// What passes between two readings of the clocks never adds up: nothing gets due early by it.
+TEST(DueClockTest, StaysWithTheWall) {
+  const BusyClock busy;
+  DueClock clock(busy, absl::InfinitePast());
+  for (int i = 0; i < 1000; ++i) {
+    const absl::Time due_now = clock.now();
+    EXPECT_LE(due_now, busy.wallNow());
+    EXPECT_EQ(clock.ahead(), absl::ZeroDuration());
+  }
 }
 
 }  // namespace

@@ -85,7 +85,14 @@ TEST(CalloutOutcomeTest, ResetsAndTimeouts) {
   // Envoy's timer may be a millisecond early.
   EXPECT_EQ(translate({}, "", FbCalloutReset, absl::Milliseconds(999)).kind, OutcomeKind::Timeout);
   EXPECT_EQ(translate({}, "", FbCalloutReset, absl::Seconds(1)).kind, OutcomeKind::Timeout);
-  EXPECT_EQ(translate({}, "", FbCalloutTooLarge).kind, OutcomeKind::Reset);
+}
+
+// Of an answer that is too large Envoy tells nothing, not even its status.
+TEST(CalloutOutcomeTest, TooLarge) {
+  const Outcome outcome = translate({}, "", FbCalloutTooLarge, absl::Seconds(1));
+  EXPECT_EQ(outcome.kind, OutcomeKind::TooLarge);
+  EXPECT_TRUE(outcome.isAttempt());
+  EXPECT_FALSE(outcome.error.empty());
 }
 
 // At most a fixed part of an answer is kept, however large it is.

@@ -1,6 +1,9 @@
 """The circuit breaker: an app that keeps failing is left alone, and that costs no attempts."""
 
+import datetime
 import time
+
+import pytest
 
 from harness import sender
 from harness.app import Answer
@@ -10,7 +13,12 @@ from harness.waiting import eventually
 BREAKER = {
     "consecutive_failures": 3,
     "open": {"initial": "0.4s", "multiplier": 2, "max": "0.8s"},
+    "ramp": "0s",
 }
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
 def breaker_is(envoy, *states):
@@ -50,7 +58,7 @@ def test_opens_probes_and_closes(launcher, app):
 
 
 def test_one_probe_at_a_time(launcher, app):
-    """While the probe has no answer, nothing else goes."""
+    """The oldest event probes; while it has no answer, nothing else goes."""
     lane = upstream(concurrency_max=10, circuit_breaker=BREAKER, retry=retry(0.01))
     envoy = launcher.start(launcher.config(app, [lane]))
     app.refuse()
@@ -60,7 +68,7 @@ def test_one_probe_at_a_time(launcher, app):
     gate = app.gate()
     app.default = Answer(gate=gate)
     app.start()
-    app.wait_for(1)
+    assert app.wait_for(1)[0].path == "/0"
     assert breaker_is(envoy, "half_open")["in_flight"] == 1
     app.stays_at(1, seconds=0.3)
     gate.open()
@@ -70,7 +78,9 @@ def test_one_probe_at_a_time(launcher, app):
 def test_outage_kills_no_event(launcher, app):
     """Events outlast an outage that is longer than all their attempts would be."""
     app.refuse()
-    breaker = {"consecutive_failures": 2, "open": {"initial": "0.1s", "max": "0.1s"}}
+    breaker = {
+        "consecutive_failures": 2, "open": {"initial": "0.1s", "max": "0.1s"}, "ramp": "0s",
+    }
     lane = upstream(circuit_breaker=breaker, concurrency_max=1,
                     retry=retry(0.02, attempts_max=8))
     envoy = launcher.start(launcher.config(app, [lane]))
@@ -104,6 +114,75 @@ def test_a_success_starts_the_count_anew(launcher, app):
         sender.capture(envoy.port, f"/{number}")
     app.wait_for(12)
     envoy.admin.wait_totals(delivered=4, retrying=8)
+    assert envoy.admin.upstream("app")["breaker"] == "closed"
+
+
+def test_opens_on_a_share_of_failures(launcher, app):
+    """Half of the attempts failing opens it, once there are enough of them to tell."""
+    breaker = {
+        "consecutive_failures": 1000,
+        "failure_rate": {"percent": 50, "window": "60s", "requests_min": 10},
+        "open": {"initial": "60s", "max": "60s"},
+    }
+    lane = upstream(circuit_breaker=breaker, concurrency_max=1, retry=retry(60))
+    envoy = launcher.start(launcher.config(app, [lane]))
+    for number in range(12):
+        app.script(f"/{number}", Answer(500 if number % 2 else 200))
+        sender.capture(envoy.port, f"/{number}")
+        if number < 9:
+            app.wait_for(number + 1)
+            assert envoy.admin.upstream("app")["breaker"] == "closed"
+    breaker_is(envoy, "open")
+    app.stays_at(10)
+    assert int(envoy.admin.upstream("app")["backlog"]) == 7
+
+
+def test_fewer_failures_than_the_share_leave_it_closed(launcher, app):
+    """A third of the attempts failing is below half of them."""
+    breaker = {"failure_rate": {"percent": 50, "window": "60s", "requests_min": 5}}
+    lane = upstream(circuit_breaker=breaker, concurrency_max=1, retry=retry(60))
+    envoy = launcher.start(launcher.config(app, [lane]))
+    for number in range(30):
+        app.script(f"/{number}", Answer(500 if number % 3 == 2 else 200))
+        sender.capture(envoy.port, f"/{number}")
+    envoy.admin.wait_totals(delivered=20, retrying=10)
+    assert envoy.admin.upstream("app")["breaker"] == "closed"
+
+
+@pytest.mark.parametrize("end", ["kill", "stop"])
+def test_open_over_a_restart(launcher, app, end):
+    """An open breaker is still open after a restart, and its probe waits out its time."""
+    app.refuse()
+    breaker = {"consecutive_failures": 3, "open": {"initial": "3s", "max": "3s"}, "ramp": "0s"}
+    lane = upstream(circuit_breaker=breaker, retry=retry(0.01))
+    envoy = launcher.start(launcher.config(app, [lane]))
+    for number in range(5):
+        sender.capture(envoy.port, f"/{number}")
+    probe_at = moment(breaker_is(envoy, "open")["next_probe_at"])
+    getattr(envoy, end)()
+    app.start()
+    envoy.start()
+    shown = envoy.admin.upstream("app")
+    assert shown["breaker"] == "open"
+    assert abs(moment(shown["next_probe_at"]) - probe_at) < 0.1
+    assert app.requests == []
+    first = app.wait_for(1)[0]
+    assert probe_at - 0.05 <= first.at <= probe_at + 0.6
+    envoy.admin.wait_totals(delivered=5)
+
+
+def test_closed_over_a_restart(launcher, app):
+    """A breaker that has closed is not open again after a restart."""
+    app.refuse()
+    envoy = launcher.start(launcher.config(app, [upstream(circuit_breaker=BREAKER)]))
+    for number in range(5):
+        sender.capture(envoy.port, f"/{number}")
+    breaker_is(envoy, "open", "half_open")
+    app.start()
+    envoy.admin.wait_totals(delivered=5)
+    breaker_is(envoy, "closed")
+    envoy.kill()
+    envoy.start()
     assert envoy.admin.upstream("app")["breaker"] == "closed"
 
 

@@ -168,10 +168,18 @@ def test_429_without_retry_after_waits_twice(hub):
     check_gaps(hub.app.wait_for(2, "/slow/503"), [0.3])
 
 
-@pytest.mark.parametrize("value", ["soon", "-5", "1e9", "99999999999999999999", ""])
-def test_retry_after_that_makes_no_sense(hub, value):
-    """A malformed Retry-After is as good as none."""
-    path = f"/slow/nonsense/{len(value)}"
+NONSENSE = [
+    "soon", "-5", "+5", "1e9", "0x10", "5, 5", "inf", "", "\u0665",
+    "99999999999999999999", "18446744073709551617", "9" * 5000, "315360000",
+    "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 32 Jan 2027 00:00:00 GMT", "Wed, 21 Oct 2015",
+]
+
+
+@pytest.mark.parametrize("number", range(len(NONSENSE)))
+def test_retry_after_that_makes_no_sense(hub, number):
+    """A Retry-After that is malformed, or years away, is as good as none."""
+    path = f"/slow/nonsense/{number}"
+    value = NONSENSE[number].encode().decode("latin-1")
     hub.app.script(path, Answer(429, headers=(("retry-after", value),)), Answer(200))
     sender.capture(hub.port, path)
     check_gaps(hub.app.wait_for(2, path), [0.6])

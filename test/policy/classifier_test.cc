@@ -157,6 +157,7 @@ TEST(ClassifierTest, FailureRulesAreSeparate) {
   } kWords[] = {{"connect", OutcomeKind::ConnectFailed},
                 {"timeout", OutcomeKind::Timeout},
                 {"reset", OutcomeKind::Reset},
+                {"too_large", OutcomeKind::TooLarge},
                 {"no_healthy_upstream", OutcomeKind::NoHealthyUpstream}};
   for (const auto& [word, ruled] : kWords) {
     const Classifier changed({rule(word, Verdict::Permanent)});
@@ -168,6 +169,11 @@ TEST(ClassifierTest, FailureRulesAreSeparate) {
           << word;
     }
   }
+}
+
+// Nobody knows what an answer says that is too large to be read: it is treated as a 404 is.
+TEST(ClassifierTest, TooLarge) {
+  EXPECT_EQ(Classifier().classify({.kind = OutcomeKind::TooLarge}), Verdict::RetryNotFound);
 }
 
 // No rule, not even one made by hand for that kind, turns our own errors into attempts.

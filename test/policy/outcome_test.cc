@@ -33,6 +33,7 @@ TEST(OutcomeNameTest, FailuresByKind) {
       {OutcomeKind::ConnectFailed, "connect"},
       {OutcomeKind::Reset, "reset"},
       {OutcomeKind::Timeout, "timeout"},
+      {OutcomeKind::TooLarge, "too_large"},
       {OutcomeKind::NoHealthyUpstream, "no_healthy_upstream"},
       {OutcomeKind::ClusterMissing, "cluster_missing"},
       {OutcomeKind::OwnError, "own_error"},

@@ -76,6 +76,7 @@ TEST(ParseMatchTest, Words) {
   EXPECT_EQ(parseMatch("connect")->kind, OutcomeKind::ConnectFailed);
   EXPECT_EQ(parseMatch("timeout")->kind, OutcomeKind::Timeout);
   EXPECT_EQ(parseMatch("reset")->kind, OutcomeKind::Reset);
+  EXPECT_EQ(parseMatch("too_large")->kind, OutcomeKind::TooLarge);
   EXPECT_EQ(parseMatch("no_healthy_upstream")->kind, OutcomeKind::NoHealthyUpstream);
 }
 
@@ -90,7 +91,7 @@ TEST(ParseMatchTest, UnknownWords) {
                                   "-",         "*"}) {
     EXPECT_THAT(errorOf(match),
                 HasSubstr("is not known: use a status (404), a range (500-599), a class (5xx), "
-                          "connect, timeout, reset or no_healthy_upstream"))
+                          "connect, timeout, reset, too_large or no_healthy_upstream"))
         << match;
   }
 }

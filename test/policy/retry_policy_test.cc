@@ -112,6 +112,9 @@ TEST(RetryPolicyTest, NotFoundIsCareful) {
   expectRetry(decide(answered(404), 1), absl::Seconds(60), "backoff, doubled for 404");
   expectRetry(decide(answered(404), 4), absl::Seconds(480), "backoff, doubled for 404");
   expectDead(decide(answered(404), 5), v1::DEAD_REASON_EXHAUSTED);
+  const Outcome too_large{.kind = OutcomeKind::TooLarge};
+  expectRetry(decide(too_large, 4), absl::Seconds(480), "backoff, doubled for too_large");
+  expectDead(decide(too_large, 5), v1::DEAD_REASON_EXHAUSTED);
 }
 
 // Other failures before it do not count: an app that is deployed after an outage has its time.

@@ -60,6 +60,9 @@ class Answer:
     raw: bytes = None  # these bytes instead of a well-formed answer
     drip: float = None  # seconds between the bytes of the body
     close: bool = False  # close the connection after the answer
+    reset: bool = False  # reset it after the answer, or after what `truncate` leaves of it
+    early: bool = False  # answer once the head of the request is there, and read no more of it
+    endless: bytes = None  # after the answer these, again and again
 
     def encode(self):
         if self.raw is not None:
@@ -104,6 +107,7 @@ class App:
         self.default = Answer()
         self.chooser = None  # called with each request that has no script; returns an Answer
         self.requests = []
+        self.depths = []  # for each request: how many were in flight with it
         self.in_flight = 0
         self.in_flight_max = 0
         self.connections = 0
@@ -167,8 +171,13 @@ class App:
         with self._changed:
             self.requests.append(request)
             self.in_flight += 1
+            self.depths.append(self.in_flight)
             self.in_flight_max = max(self.in_flight_max, self.in_flight)
             self._changed.notify_all()
+
+    def answers_early(self, path):  # on the loop
+        script = self._scripts.get(path.split("?")[0])
+        return bool(script) and script[0].early
 
     def answered(self):  # on the loop
         with self._changed:
@@ -246,11 +255,15 @@ class _Connection(asyncio.Protocol):
     def _step(self):
         if self._busy:
             return
-        parsed = _parse(self._buffer, self._number)
-        if parsed is None:
+        request, used = _parse(self._buffer, self._number)
+        if request is None:
             return
-        request, used = parsed
-        del self._buffer[:used]
+        if used is None:
+            if not self._app.answers_early(request.path):
+                return
+            self.transport.pause_reading()
+        else:
+            del self._buffer[:used]
         self._busy = True
         self._app.record(request)
         answer = self._app.answer_to(request)
@@ -274,7 +287,7 @@ class _Connection(asyncio.Protocol):
         elif answer.truncate is not None:
             encoded = answer.encode()
             self.transport.write(encoded[: len(encoded) - len(answer.body) + answer.truncate])
-            self.transport.close()
+            self._end(answer)
         elif answer.drip is not None:
             encoded = answer.encode()
             whole_head = len(encoded) - len(answer.body)
@@ -282,8 +295,11 @@ class _Connection(asyncio.Protocol):
             self._drip(encoded[whole_head:], answer.drip)
         else:
             self.transport.write(answer.encode())
-            if answer.close:
-                self.transport.close()
+            if answer.endless is not None:
+                self._repeat(answer.endless)
+                return
+            if answer.close or answer.reset:
+                self._end(answer)
                 return
             self._busy = False
             if self._buffer:
@@ -294,7 +310,22 @@ class _Connection(asyncio.Protocol):
             self.transport.write(rest[:1])
             self._app._loop.call_later(seconds, self._drip, rest[1:], seconds)
 
+    def _repeat(self, piece):
+        if not self.transport.is_closing():
+            if self.transport.get_write_buffer_size() < 1 << 20:
+                self.transport.write(piece)
+            self._app._loop.call_later(0.001, self._repeat, piece)
+
+    def _end(self, answer):
+        if answer.reset:
+            # The other side must have read what was written: a reset may overtake it.
+            self._app._loop.call_later(0.05, self._reset)
+        else:
+            self.transport.close()
+
     def _reset(self):
+        if self.transport.is_closing():
+            return
         # Linger of zero makes the kernel send RST instead of FIN.
         linger = struct.pack("ii", 1, 0)
         self.transport.get_extra_info("socket").setsockopt(
@@ -304,10 +335,13 @@ class _Connection(asyncio.Protocol):
 
 
 def _parse(buffer, connection):
-    """The first whole request in `buffer` and its length, or None while it is not whole."""
+    """The first request in `buffer` and its length.
+
+    The length is None while the body is not whole, the request while the head isn't.
+    """
     end = buffer.find(b"\r\n\r\n")
     if end < 0:
-        return None
+        return None, None
     head = bytes(buffer[:end])
     lines = head.split(b"\r\n")
     method, path, _version = lines[0].decode("latin-1").split(" ", 2)
@@ -325,15 +359,11 @@ def _parse(buffer, connection):
             chunked = "chunked" in value.lower()
     begin = end + 4
     if chunked:
-        decoded = _parse_chunks(buffer, begin)
-        if decoded is None:
-            return None
-        body, used = decoded
+        body, used = _parse_chunks(buffer, begin) or (b"", None)
     else:
-        used = begin + length
-        if len(buffer) < used:
-            return None
-        body = bytes(buffer[begin:used])
+        whole = len(buffer) >= begin + length
+        used = begin + length if whole else None
+        body = bytes(buffer[begin:used]) if whole else b""
     request = Request(
         method, path, tuple(headers), body, chunked, time.time(), time.monotonic(), connection, head
     )
