@@ -28,7 +28,7 @@ def drain_backlogs(bench):
 
     def drained():
         while envoy.backlog(BACKLOG.name) < events:
-            bench.load(BACKLOG.name, 0.5)
+            bench.load(BACKLOG.name, 1)
         time.sleep(1)  # the last of the senders' connections, and the store's flush
         return measured(bench, "Forebay, backlog", lambda: drain(bench))
 
@@ -96,7 +96,7 @@ def lanes_round(bench, kind):
     app.get("/delays")
     meter = bench.meter()
     paths = ",".join(f"/{lane.name}" for lane in LANES)
-    load = bench.load("lanes", bench.arguments.seconds / 2, LANE_CONNECTIONS,
+    load = bench.load("lanes", max(1, bench.arguments.seconds // 2), LANE_CONNECTIONS,
                       (paths, str(LANE_REST_MS)))
     for lane in LANES[:-1]:
         bench.wait_for_backlog(lane.name)
