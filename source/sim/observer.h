@@ -47,6 +47,8 @@ public:
   virtual void onUp() {}
   // After each event, and after each turn of the forwarder.
   virtual void afterStep(Simulation&) {}
+  // Asked after each step. An observer that has seen enough ends the simulation.
+  virtual bool wantsMore() const { return true; }
 };
 
 }  // namespace forebay::sim

@@ -105,7 +105,7 @@ Simulation::~Simulation() = default;
 
 Result Simulation::run() {
   start();
-  while (result_.error.empty() && !stopped_) {
+  while (result_.error.empty() && !stopped_ && observer_.wantsMore()) {
     const bool turns = forwarder_ != nullptr && (queue_.empty() || turnAt() < queue_.top().at);
     const absl::Duration at = turns            ? turnAt()
                               : queue_.empty() ? absl::InfiniteDuration()

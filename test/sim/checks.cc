@@ -9,8 +9,6 @@
 namespace forebay::sim {
 namespace {
 
-constexpr size_t kFailuresMax = 5;
-
 bool isLive(const v1::EventState& state) {
   return state.state() == v1::STATE_PENDING || state.state() == v1::STATE_RETRYING;
 }

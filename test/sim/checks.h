@@ -42,8 +42,12 @@ public:
   void onDown(Restart::Kind kind) override;
   void onUp() override;
   void afterStep(Simulation& simulation) override;
+  bool wantsMore() const override { return failures_.size() < kFailuresMax; }
 
 private:
+  // What follows from a mistake is of little interest, and may never end.
+  static constexpr size_t kFailuresMax = 5;
+
   struct Lane {
     explicit Lane(const UpstreamConfig& config) : model(config) {}
 

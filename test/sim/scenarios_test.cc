@@ -28,7 +28,7 @@ TEST_P(ScenariosTest, HoldForEverySeed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScenariosTest, testing::ValuesIn(scenarioNames()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& scenario) { return scenario.param; });
 
 }  // namespace
 }  // namespace forebay::sim

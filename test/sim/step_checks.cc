@@ -33,8 +33,8 @@ bool operator==(const LaneTotals& a, const LaneTotals& b) {
 void Checks::checkShare() {
   for (Lane& lane : lanes_) {
     const auto first = lane.firsts_waiting.begin();
-    const bool waits = first != lane.firsts_waiting.end() &&
-                       absl::FromUnixMicros(first->first) <= due_now_;
+    const bool waits =
+        first != lane.firsts_waiting.end() && absl::FromUnixMicros(first->first) <= due_now_;
     // A probe is whatever is oldest.
     if (!waits || lane.model.probes()) {
       lane.leased_in_run = 0;
