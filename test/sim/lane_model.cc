@@ -70,7 +70,7 @@ std::string LaneModel::checkBreaker(const EventId& id, const Moment& now) {
 
 std::string LaneModel::checkPace(const Moment& now) {
   if (ramp_from_.has_value() && now.at - *ramp_from_ < config_.ramp) {
-    const double position = absl::FDivDuration(now.at - *ramp_from_, config_.ramp);
+    const double position = absl::FDivDuration(now.at - *ramp_from_ + kRounding, config_.ramp);
     const double slots = 1 + position * (config_.concurrency_max - 1);
     if (in_flight_ + 1 > slots + 1e-6) {
       return cat("attempt ", in_flight_ + 1, " at once, ",
