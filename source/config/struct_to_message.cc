@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/time/time.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/duration.pb.h"
@@ -32,18 +33,35 @@ constexpr uint64_t kExactMax = uint64_t{1} << 53;
 void fillMessage(const Value& value, Message& message, const std::string& path,
                  ConfigErrors& errors);
 
+// A number, also one written as text: Envoy's YAML makes text of fractions and of whole numbers
+// beyond 32 bits.
+std::optional<double> numberOf(const Value& value) {
+  if (value.kind_case() == Value::kNumberValue) {
+    return value.number_value();
+  }
+  const std::string& text = value.string_value();
+  double number = 0;
+  // Neither blanks nor words such as `inf`.
+  if (value.kind_case() == Value::kStringValue &&
+      text.find_first_not_of("0123456789+-.eE") == std::string::npos &&
+      absl::SimpleAtod(text, &number)) {
+    return number;
+  }
+  return std::nullopt;
+}
+
 std::optional<uint64_t> readWhole(const Value& value, uint64_t max, const std::string& path,
                                   ConfigErrors& errors) {
-  const double number = value.number_value();
+  const std::optional<double> number = numberOf(value);
   std::string wrong;
-  if (value.kind_case() != Value::kNumberValue || !(std::trunc(number) == number)) {
+  if (!number.has_value() || !(std::trunc(*number) == *number)) {
     wrong = "must be a whole number";
-  } else if (number < 0) {
+  } else if (*number < 0) {
     wrong = "must not be negative";
-  } else if (number > static_cast<double>(max)) {
+  } else if (*number > static_cast<double>(max)) {
     wrong = cat("must be at most ", max);
   } else {
-    return static_cast<uint64_t>(number);
+    return static_cast<uint64_t>(*number);
   }
   errors.add(path, cat(wrong, " (got ", valueText(value), ")"));
   return std::nullopt;
@@ -51,8 +69,9 @@ std::optional<uint64_t> readWhole(const Value& value, uint64_t max, const std::s
 
 std::optional<double> readDouble(const Value& value, const std::string& path,
                                  ConfigErrors& errors) {
-  if (value.kind_case() == Value::kNumberValue && std::isfinite(value.number_value())) {
-    return value.number_value();
+  const std::optional<double> number = numberOf(value);
+  if (number.has_value() && std::isfinite(*number)) {
+    return number;
   }
   errors.add(path, cat("must be a number (got ", valueText(value), ")"));
   return std::nullopt;

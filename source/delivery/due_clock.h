@@ -25,11 +25,11 @@ public:
     as_of_ = as_of;
     return now_;
   }
-  // How far it is ahead of the wall, in whole milliseconds: less is the time between two readings.
+  // How far it is ahead of the wall. Less than a millisecond is the time between two readings.
   absl::Duration ahead() {
     const absl::Time due_now = now();
     const absl::Duration ahead = due_now - clock_.wallNow();
-    return std::max(absl::Trunc(ahead, absl::Milliseconds(1)), absl::ZeroDuration());
+    return ahead < absl::Milliseconds(1) ? absl::ZeroDuration() : ahead;
   }
 
 private:

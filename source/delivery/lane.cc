@@ -63,7 +63,7 @@ OutgoingRequest Lane::start(LeasedEvent&& leased, uint64_t token, absl::Time wal
 
 Settlement Lane::finish(uint64_t token, const Outcome& outcome, absl::Time wall_now,
                         MonotonicTime now, Random& random) {
-  const InFlight& in_flight = in_flight_.at(token);
+  InFlight& in_flight = in_flight_.at(token);
   const Verdict verdict = classifier_.classify(outcome);
   moveBreaker(in_flight, verdict, now);
   if (verdict == Verdict::NotAnAttempt) {
@@ -72,7 +72,9 @@ Settlement Lane::finish(uint64_t token, const Outcome& outcome, absl::Time wall_
   own_error_backoff_ = absl::ZeroDuration();
   considerPause(outcome, verdict);
   storm_meter_.onAttempt(in_flight.started, sincePrevious(in_flight.attempt));
-  const AttemptHistory history = historyOf(in_flight.attempt.state, verdict);
+  in_flight.attempt.free =
+      in_flight.is_probe && (verdict == Verdict::Retry || verdict == Verdict::RetryNotFound);
+  const AttemptHistory history = historyOf(in_flight.attempt, verdict);
   const Decision decision = policy_.decide(outcome, verdict, history, wall_now, random);
   countAttempt(stats_, config_.name, in_flight.attempt, outcome, decision, wall_now);
   return settleAttempt(in_flight.attempt, history, outcome, decision);

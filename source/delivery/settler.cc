@@ -7,10 +7,12 @@
 
 namespace forebay {
 
-AttemptHistory historyOf(const v1::EventState& leased, Verdict verdict) {
+AttemptHistory historyOf(const FinishedAttempt& finished, Verdict verdict) {
+  const v1::EventState& leased = finished.state;
+  const uint32_t counted = finished.free ? 0 : 1;
   AttemptHistory history;
-  history.attempts = leased.attempts() + 1 - leased.budget_attempts();
-  history.not_found = leased.not_found() + (verdict == Verdict::RetryNotFound ? 1 : 0);
+  history.attempts = leased.attempts() + counted - leased.budget_attempts();
+  history.not_found = leased.not_found() + (verdict == Verdict::RetryNotFound ? counted : 0);
   history.previous_delay = absl::Microseconds(leased.last_delay_us());
   history.budget_from = absl::FromUnixMicros(leased.budget_from_us());
   return history;
@@ -32,6 +34,7 @@ Settlement settleAttempt(const FinishedAttempt& finished, const AttemptHistory& 
   state.set_last_attempt_at_us(absl::ToUnixMicros(finished.sent_at));
   state.set_crashes(0);
   state.set_not_found(history.not_found);
+  state.set_budget_attempts(state.budget_attempts() + (finished.free ? 1 : 0));
   state.set_due_at_us(0);
   state.clear_due_because();
   switch (decision.kind) {

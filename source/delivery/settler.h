@@ -16,11 +16,13 @@ struct FinishedAttempt {
   v1::EventState state;  // as leased
   absl::Time received_at;
   absl::Time sent_at;
+  // A probe that found the app still down: it is counted and shown, but not held against the event.
+  bool free = false;
 };
 
 // How the policy sees the past of an event whose next attempt has just been made, with this
 // verdict.
-AttemptHistory historyOf(const v1::EventState& leased, Verdict verdict);
+AttemptHistory historyOf(const FinishedAttempt& finished, Verdict verdict);
 
 // From the start of the event's attempt before this one; infinite for the first.
 absl::Duration sincePrevious(const FinishedAttempt& finished);

@@ -136,11 +136,11 @@ TEST(EnvoyConfigTest, NamesFieldAndValue) {
   EXPECT_EQ(
       errorOf("store: {path: data}\n"
               "upstreams:\n"
-              "- {name: app, cluster: app, timeout: 5m, concurrency_max: '4'}\n"
+              "- {name: app, cluster: app, timeout: 5m, concurrency_max: four}\n"
               "- {name: 7, cluster: on, retry: {attempts_max: 1.5, jitter: {ratio: .inf}}}\n"),
       "upstreams[0].timeout: must be a duration such as \"30s\" or \"0.5s\" (got \"5m\"; write "
       "\"300s\")\n"
-      "upstreams[0].concurrency_max: must be a whole number (got \"4\")\n"
+      "upstreams[0].concurrency_max: must be a whole number (got \"four\")\n"
       "upstreams[1].name: must be a string (got 7; put it in quotes)\n"
       "upstreams[1].cluster: must be a string (got true; put it in quotes)\n"
       "upstreams[1].retry.jitter.ratio: must be a number (got \".inf\")\n"

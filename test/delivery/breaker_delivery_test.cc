@@ -88,5 +88,26 @@ TEST(BreakerDeliveryTest, PermanentAnswersDoNotOpenIt) {
   EXPECT_EQ(world.forwarder->lanes()[0].breaker, BreakerState::Closed);
 }
 
+// Probes are numbered and shown, but an outage of hours exhausts nobody: not even an event that
+// probes time and again.
+TEST(BreakerDeliveryTest, FailedProbesAreNotHeldAgainstTheEvent) {
+  UpstreamConfig config = fragile();
+  config.retry.attempts_max = 3;
+  World world({config});
+  world.transport.automatic = [](const auto&) { return answered(503); };
+  std::vector<EventId> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.push_back(world.capture("app"));
+  }
+  world.run(absl::Hours(5));
+  EXPECT_GT(world.transport.sent.size(), 50u);
+  EXPECT_EQ(world.store.totals()["app"].dead, 0u);
+  EXPECT_GT(world.state(ids[0]).attempts(), 10u);
+  EXPECT_EQ(world.store.attempts(ids[0])->size(), world.state(ids[0]).attempts());
+  world.transport.automatic = [](const auto&) { return answered(200); };
+  world.run(absl::Minutes(10));
+  EXPECT_EQ(world.store.totals()["app"].delivered, 3u);
+}
+
 }  // namespace
 }  // namespace forebay

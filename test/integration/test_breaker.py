@@ -58,7 +58,7 @@ def test_opens_probes_and_closes(launcher, app):
 
 
 def test_one_probe_at_a_time(launcher, app):
-    """The oldest event probes; while it has no answer, nothing else goes."""
+    """While the probe has no answer, nothing else goes."""
     lane = upstream(concurrency_max=10, circuit_breaker=BREAKER, retry=retry(0.01))
     envoy = launcher.start(launcher.config(app, [lane]))
     app.refuse()
@@ -68,11 +68,23 @@ def test_one_probe_at_a_time(launcher, app):
     gate = app.gate()
     app.default = Answer(gate=gate)
     app.start()
-    assert app.wait_for(1)[0].path == "/0"
+    app.wait_for(1)
     assert breaker_is(envoy, "half_open")["in_flight"] == 1
     app.stays_at(1, seconds=0.3)
     gate.open()
     envoy.admin.wait_totals(delivered=20)
+
+
+def test_the_longest_due_event_probes(launcher, app):
+    """Of all that is due the one probes that has been due longest; a failed one goes behind them."""
+    app.default = Answer(503)
+    breaker = {"consecutive_failures": 3, "open": {"initial": "1s", "max": "1s"}, "ramp": "0s"}
+    lane = upstream(concurrency_max=1, circuit_breaker=breaker, retry=retry(0.5))
+    envoy = launcher.start(launcher.config(app, [lane]))
+    for number in range(6):
+        sender.capture(envoy.port, f"/{number}")
+    assert [request.path for request in app.wait_for(3)] == ["/0", "/1", "/2"]
+    assert [request.path for request in app.wait_for(5)[3:]] == ["/0", "/1"]
 
 
 def test_outage_kills_no_event(launcher, app):

@@ -121,6 +121,19 @@ def test_good_config_in_validation_makes_no_store(launcher, envoy_version, tmp_p
     assert not launcher.store_path().exists()
 
 
+def test_numbers_that_envoys_yaml_makes_text_of(launcher, envoy_version, tmp_path):
+    """Fractions and numbers beyond 32 bits, which reach Forebay as text from YAML, are numbers."""
+    jitter = {"kind": "PROPORTIONAL", "ratio": 0.25}
+    lane = upstream(retry={"jitter": jitter}, circuit_breaker={"failure_rate": {"percent": 12.5}})
+    bootstrap = launcher.config(upstreams=[lane], clusters=[cluster("app")]).build()
+    extension = bootstrap["bootstrap_extensions"][0]["typed_config"]
+    extension["extension_config"]["value"]["store"]["size_max_bytes"] = 10737418240
+    path = tmp_path / "good.yaml"  # JSON is YAML, and is read as what it is called
+    path.write_text(json.dumps(bootstrap))
+    code, said = validate(envoy_version, path)
+    assert code == 0, said
+
+
 def test_validation_while_it_runs(launcher, app, envoy_version, tmp_path):
     """Checking the config of a running Envoy does not fight for its store."""
     config = launcher.config(app)

@@ -3,6 +3,7 @@
 import subprocess
 
 from harness import sender
+from harness.config import upstream
 from harness.waiting import eventually
 
 EVENTS = 200_000
@@ -26,7 +27,9 @@ def peak_bytes(pid):
 def test_backlog_of_a_dead_upstream(launcher, app, tmp_path):
     """200,000 events of 1 KiB that wait cost at most 150 MiB above Envoy's own start."""
     app.refuse()
-    envoy = launcher.start(launcher.config(app))
+    # An open breaker outlives the restart below: let it probe soon.
+    breaker = {"open": {"initial": "0.5s", "max": "0.5s"}, "ramp": "0s"}
+    envoy = launcher.start(launcher.config(app, [upstream(circuit_breaker=breaker)]))
     start = envoy.rss_bytes()
     script = tmp_path / "post.lua"
     script.write_text(LUA)

@@ -190,10 +190,10 @@ def write_newer_format(log):
     """Raises the store's format in RocksDB's log, as a later version would have written it.
 
     A record there is a masked CRC, a length, a type and the batch, whose first entry is the key
-    `format` with the value `1`.
+    `format` with a value of one digit.
     """
     content = bytearray(log.read_bytes())
-    at = content.index(b"\x06format\x011") + 8
+    at = content.index(b"\x06format\x01") + 8
     content[at] = ord("9")
     length, kind = struct.unpack_from("<HB", content, 4)
     head = 7 if kind == 1 else 11  # a recyclable log has its number in each record

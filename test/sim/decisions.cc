@@ -32,7 +32,9 @@ absl::Duration askedFor(const Decided& decided) {
 std::string wrongRetry(const Decided& decided, const v1::EventState& next) {
   const RetryConfig& retry = decided.upstream.retry;
   const bool is_404 = meaningOf(*decided.outcome) == Meaning::RetryNotFound;
-  const uint32_t not_found = decided.before.not_found() + (is_404 ? 1 : 0);
+  // A probe that fails is not held against the event.
+  const bool free = next.budget_attempts() > decided.before.budget_attempts();
+  const uint32_t not_found = decided.before.not_found() + (is_404 && !free ? 1 : 0);
   const uint32_t attempts = next.attempts() - next.budget_attempts();
   const bool exhausted = attempts >= retry.attempts_max || (is_404 && not_found >= kNotFoundMax);
   if (exhausted != isDead(next, v1::DEAD_REASON_EXHAUSTED)) {

@@ -151,6 +151,8 @@ void LaneModel::onDown() {
 void LaneModel::onUp(const Moment& now) {
   if (open_) {
     // Only the wall knows how long the process was away.
+    // As it is written down: failed probes multiply what the rounding left of it.
+    open_for_ = absl::Trunc(open_for_, absl::Microseconds(1));
     probe_at_ = now.at + std::clamp(probe_at_wall_ - now.wall, absl::ZeroDuration(), open_for_);
   }
   if (stepped_) {
