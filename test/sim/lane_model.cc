@@ -57,8 +57,7 @@ std::string LaneModel::checkBreaker(const EventId& id, const Moment& now) {
   if (!open_) {
     return "";
   }
-  // What a restart rounded off the open time grows with it, probe by probe.
-  if (now.at + kRounding + open_for_ * 1e-4 < probe_at_) {
+  if (now.at + kRounding < probe_at_) {
     return cat("sent ", absl::FormatDuration(probe_at_ - now.at),
                " before the open breaker's probe");
   }
