@@ -83,6 +83,7 @@ private:
   void move(Known& known, const EventId& id, const v1::EventState& to);
   void setLeased(Known& known, const EventId& id, bool leased);
   void checkShare();
+  void checkStatus(Simulation& simulation);
   void checkTotals(Simulation& simulation);
   void checkWakes(Simulation& simulation);
   void recount(Simulation& simulation);

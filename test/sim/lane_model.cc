@@ -9,7 +9,7 @@ namespace forebay::sim {
 namespace {
 
 // What is written down is written in whole microseconds, and anew after each restart.
-constexpr absl::Duration kRounding = absl::Microseconds(100);
+constexpr absl::Duration kRounding = absl::Microseconds(20);
 
 }  // namespace
 

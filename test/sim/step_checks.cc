@@ -53,6 +53,7 @@ void Checks::checkShare() {
 void Checks::afterStep(Simulation& simulation) {
   if (std::exchange(turned_, false)) {
     checkShare();
+    checkStatus(simulation);
   }
   checkTotals(simulation);
   if (simulation.sending()) {
@@ -78,6 +79,19 @@ void Checks::checkTotals(Simulation& simulation) {
   }
 }
 
+// Right after the turn, so that what the model takes over happened at this very moment.
+void Checks::checkStatus(Simulation& simulation) {
+  if (simulation.forwarder() == nullptr) {
+    return;
+  }
+  for (const LaneStatus& status : simulation.forwarder()->lanes()) {
+    const std::string wrong = lanes_[lane_by_name_.at(status.name)].model.compare(status, now());
+    if (!wrong.empty()) {
+      fail(cat("upstream ", status.name, " ", wrong));
+    }
+  }
+}
+
 // Nobody turns a forwarder that has not asked for it: whatever is due must have a turn coming.
 void Checks::checkWakes(Simulation& simulation) {
   const Moment moment = now();
@@ -87,11 +101,7 @@ void Checks::checkWakes(Simulation& simulation) {
   const bool notices_later =
       stepped_at_.has_value() && moment.at <= *stepped_at_ + limits::kStatsFlushInterval;
   for (const LaneStatus& status : simulation.forwarder()->lanes()) {
-    LaneModel& model = lanes_[lane_by_name_.at(status.name)].model;
-    const std::string wrong = model.compare(status, moment);
-    if (!wrong.empty()) {
-      fail(cat("upstream ", status.name, " ", wrong));
-    }
+    const LaneModel& model = lanes_[lane_by_name_.at(status.name)].model;
     const absl::Time due = simulation.store().nextDue(status.name);
     if (due == absl::InfiniteFuture() || model.paused() || notices_later) {
       continue;
