@@ -45,11 +45,8 @@ std::string wrongRetry(const Decided& decided, const v1::EventState& next) {
   const absl::Duration longest = std::max(asked, longestDelay(retry));
   if (next.state() == v1::STATE_RETRYING) {
     const absl::Duration wait = absl::FromUnixMicros(next.due_at_us()) - decided.due_now;
-    // Due times are whole microseconds; how far their clock is ahead of a wall that was set back is
-    // known to the millisecond.
-    const bool ahead = decided.due_now > decided.wall;
-    const absl::Duration grain = ahead ? absl::Milliseconds(1) : absl::Microseconds(1);
-    if (wait < asked - grain || wait > longest) {
+    // Due times are whole microseconds.
+    if (wait < asked - absl::Microseconds(1) || wait > longest) {
       return cat("tried again in ", absl::FormatDuration(wait), "; asked for ",
                  absl::FormatDuration(asked), ", at most ", absl::FormatDuration(longest));
     }
